@@ -37,6 +37,7 @@ static int count_block(void *ctx, const struct shard_block *x)
 /* The first of the blocks that rank r counts; those of the next one begin where its end. */
 static uint64_t first_of(const struct text_blocks *b, int r, int size)
 {
+    /* by blocks, not by sentences: a rank reads whole blocks and nothing of the others' */
     return b->n * (uint64_t)r / (uint64_t)size;
 }
 
@@ -133,7 +134,8 @@ void text_blocks_close(struct text_blocks *b)
 
 /* --- the group at hand ------------------------------------------------------------------------ */
 
-/* Tokens, where samples begin, and their order. */
+/* Bytes that a block takes in memory: its tokens, the beginnings of its samples, and their
+ * order. */
 static size_t bytes_of(const struct text_blocks *b, uint32_t block)
 {
     return sizeof(uint32_t) * ((size_t)b->tokens[block] + 2 * (size_t)b->samples[block]);
@@ -149,6 +151,7 @@ static uint64_t group_end(const struct text_blocks *b, uint64_t from, uint64_t *
     for (; to < b->n; to++) {
         uint32_t block = b->order[to];
         bytes += bytes_of(b, block);
+        /* a group has at least one block, whatever the memory, so that reading always goes on */
         if (to > from && (bytes > b->memory || bytes / sizeof(uint32_t) > UINT32_MAX)) break;
         *samples += b->samples[block];
         *tokens += b->tokens[block];
@@ -218,7 +221,7 @@ int text_blocks_find(struct text_blocks *b, struct rng_key key, int64_t epoch, i
 
 /* --- corpora ---------------------------------------------------------------------------------- */
 
-/* Takes the text as a whole more than `memory`? What comes through a pipe does not say. */
+/* Does the whole text take more than `memory`? A text from a pipe does not say how large it is. */
 static bool is_large(const struct shard *s, size_t memory)
 {
     struct shard_info info;
@@ -226,7 +229,7 @@ static bool is_large(const struct shard *s, size_t memory)
     return memory && 4.0 * ((double)info.tokens + 2.0 * (double)info.sentences) > (double)memory;
 }
 
-/* Have all ranks as many blocks to read, or none of them any? */
+/* All ranks must have the same number of blocks to read, or none of them any. */
 static int agree(struct ranks *ranks, uint64_t blocks)
 {
     struct state size = { .summed = true };
@@ -339,7 +342,8 @@ void corpora_size(const struct corpora *cs, int longest, double *sentences, doub
     }
 }
 
-/* Of a text that is read by blocks: how much it is, and its first ones. */
+/* The state's sum of a text: its size and, of one that is read by blocks, the first ones, so that a
+ * run is not continued with other text. */
 static void sum_text(const struct corpus *c, struct state *s)
 {
     uint64_t size[] = { c->info.sentences, c->info.tokens, c->info.blocks, c->info.unknown };
@@ -367,6 +371,8 @@ static int next_place(const struct corpora *cs, int corpus, uint32_t *i)
     if (c->order_epoch != c->epoch) {
         if (!c->order) c->order = mem_alloc((size_t)c->all.sentences * sizeof *c->order);
         rng_permutation(key, (uint64_t)c->epoch, c->order, c->all.sentences);
+        /* the permutation is a function of the seed, the corpus and the epoch: a checkpoint holds
+         * two numbers instead of an order */
         c->order_epoch = c->epoch;
     }
     *i = c->order[c->next];
@@ -377,6 +383,9 @@ int corpora_init(struct corpora *cs, struct corpus *c, int n, double alpha, uint
 {
     memset(cs, 0, sizeof *cs);
     cs->c = c; cs->n = n; cs->seed = seed;
+    /* Lample and Conneau 2019 (XLM, section 3.1): p_i = n_i^alpha / sum n_j^alpha, which with alpha
+     * < 1 gives small languages more than their share. Drawn as a number below a bound, in
+     * integers. */
     cs->below = mem_alloc((size_t)n * sizeof *cs->below);
     double all = 0, sum = 0;
     for (int i = 0; i < n; i++) all += pow((double)corpus_samples(&c[i]), alpha);
@@ -384,7 +393,7 @@ int corpora_init(struct corpora *cs, struct corpus *c, int n, double alpha, uint
         sum += pow((double)corpus_samples(&c[i]), alpha);
         cs->below[i] = i + 1 < n ? (uint32_t)(sum / all * 4294967295.0) : UINT32_MAX;
     }
-    /* what is to be held is held from now on: a plan of memory comes next */
+    /* the first group is read now: memory is planned next, and has to count it */
     for (int i = 0; i < n; i++) {
         uint32_t first;
         if (c[i].blocks && next_place(cs, i, &first) < 0) return -1;
@@ -396,8 +405,9 @@ int corpora_next_of(struct corpora *cs, int corpus, int longest, struct sample *
 {
     struct corpus *c = &cs->c[corpus];
     int64_t all = corpus_samples(c);
+    /* twice the samples: the only one that fits may come first in one epoch and last in the next */
     for (int64_t tried = 0; tried < 2 * all;
-         tried++) { /* the only good one: first in one order, last in the next */
+         tried++) {
         uint32_t i;
         if (c->next >= all) { c->epoch++; c->next = 0; }
         if (next_place(cs, corpus, &i) < 0) return -1;

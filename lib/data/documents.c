@@ -3,7 +3,8 @@
 #include "common/err.h"
 #include "common/mem.h"
 
-/* Tokens of run number n. */
+/* Tokens of run number n: the full length, but one in ten at random is shorter, as in BERT's
+ * pretraining data (short_seq_prob 0.1), so that short inputs are learnt, too. */
 static uint32_t target(uint32_t n, uint32_t length)
 {
     struct rng_key key = { 0, RNG_SEGMENT, 0 };
@@ -26,7 +27,9 @@ int corpus_to_documents(struct corpus *c, int length)
             if (have + n > most && !too_short) break;
             have += n;
         }
-        if (s - first < 2) {            /* an empty line, a sentence alone, one that is too long */
+        /* a run needs two sentences to be cut in two: not an empty line, a single sentence or one
+         * that is too long */
+        if (s - first < 2) {
             s += s == first;
             continue;
         }

@@ -25,7 +25,8 @@ static int by_size(const void *a, const void *b)
     return (x < y) - (x > y);
 }
 
-/* The sum of the `batch` largest of n sizes, and the largest one. */
+/* The sum of the `batch` largest of n sizes, and the largest one: no batch can be larger, so this
+ * is what memory is planned for. */
 static int64_t largest(int *size, uint32_t n, int batch, int *longest)
 {
     int64_t sum = 0;
@@ -50,7 +51,7 @@ static void measure(struct pair_pool *p)
     free(both);
 }
 
-/* Keeps pairs of set i; how many. */
+/* Keeps the pairs of set i that are within the limits; returns their number. */
 static uint32_t keep(struct pair_pool *p, int i, int min, int max)
 {
     const struct pairs *s = &p->set[i];

@@ -54,7 +54,7 @@ static int add(struct token_pairs *p, const struct vocab *v, const char *s, size
     return 1;
 }
 
-/* Translations by token: counting sort. The first repeated pair: its index, else -1. */
+/* Translations by token, by a counting sort. The index of the first repeated pair, else -1. */
 static int by_token(struct token_pairs *p, uint32_t vocab)
 {
     p->at = mem_zero((size_t)vocab + 2, sizeof *p->at);
