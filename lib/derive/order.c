@@ -6,8 +6,8 @@
 
 /* --- labels ----------------------------------------------------------------------------------- */
 
-/* By number; UD 2's CCONJ is CONJ in UD 1. Only NOUN, PROPN, PRON and VERB head what is put in
- * order. */
+/* Parts of speech by number; UD 2's CCONJ is CONJ in UD 1, in which the published models were made.
+ * Only NOUN, PROPN, PRON and VERB have their dependents put in order. */
 static const char *const pos[LABEL_POS] = {
     "", "ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON",
     "PROPN", "PUNCT", "SCONJ", "SYM", "VERB", "X", "CONJ", "@NOUN", "@PRON", "@PROPN", "@VERB",
@@ -65,7 +65,8 @@ int relations_add(struct relations *r, const char *s, size_t n)
     if (i) return i;
     if (!n || n >= LABEL_NAME)
         return err_set("relation \"%.*s\" does not have 1 to %d bytes", (int)n, s, LABEL_NAME - 1);
-    for (size_t k = 0; k < n; k++)                /* what no line of a model could say */
+    /* a model's line could not hold it */
+    for (size_t k = 0; k < n; k++)
         if ((unsigned char)s[k] <= ' ' || s[k] == 0x7F)
             return err_set("relation \"%.*s\" has a space or control character", (int)n, s);
     if (r->n == REL_OTHER) return err_set("more than %d relations", REL_OTHER - 2);
@@ -220,7 +221,7 @@ static double pair(const struct order_weights *w, enum order_kind k, const struc
     return sum;
 }
 
-/* What is said of each two items, looked up once per node. */
+/* The weights of each two items, looked up once per node: the orders of 7 items are 5,040. */
 struct search {
     const struct order_weights *w;
     const struct order_item *item;
@@ -247,7 +248,8 @@ static void look_up(struct search *s)
     }
 }
 
-/* n-grams of 3..min(5, n) that end at place `at` of an order, with BOS before it and EOS behind. */
+/* n-grams of 3..min(5, n) that end at place `at` of an order, with BOS before it and EOS after
+ * it. */
 static double grams(const struct search *s, int at)
 {
     int most = s->n < ORDER_GRAM ? s->n : ORDER_GRAM;
@@ -263,7 +265,7 @@ static double grams(const struct search *s, int at)
     return sum;
 }
 
-/* The n-grams that end behind an order: at each of as many EOS as the longest can hold. */
+/* The n-grams that end after an order: at each of as many EOS as the longest can hold. */
 static double last_grams(const struct search *s)
 {
     int most = s->n < ORDER_GRAM ? s->n : ORDER_GRAM;
@@ -284,7 +286,7 @@ static void extend(struct search *s, int done, unsigned used, double sum)
     for (int j = 0; j < n; j++) {
         if (used >> j & 1) continue;
         double add = s->bi[last][j];
-        /* has the head come, going through what stands before j? */
+        /* has the loop, going back from j, passed the head? */
         bool behind = false;
         for (int i = done - 1; i >= 0; i--) add += s->pre[s->to[i]][j];
         for (int i = done - 1; i >= 0 && j != s->head; i--) {

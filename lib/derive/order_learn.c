@@ -10,7 +10,7 @@
 enum { PASSES = 10, BATCH = 20 };
 static const double eta = 0.1;
 
-/* in the order of the text */
+/* a node's items, in the order of the text */
 struct node { struct order_item item[TREE_ITEMS]; int n, head; };
 struct order_nodes {
     struct node *v[ORDER_CLASSES];
@@ -117,7 +117,7 @@ static double normalise(double *score, int n)
     return most + log(sum) - first;
 }
 
-/* A gradient under construction: only the features of this batch. */
+/* A gradient: only the features of this batch, since models have many more. */
 struct gradient {
     double *sum;
     uint32_t *touched;
@@ -143,7 +143,8 @@ static void put(struct gradient *g, struct order_weights *w, enum order_kind kin
     }
 }
 
-/* How much each event of an order counts: observed minus expected. */
+/* How much each event of an order counts: observed minus expected, the gradient of a log-linear
+ * model's log-likelihood. */
 struct events {
     double bi[TREE_ITEMS + 2][TREE_ITEMS + 2], pre[TREE_ITEMS][TREE_ITEMS],
         side[3][TREE_ITEMS][TREE_ITEMS];
@@ -192,8 +193,8 @@ static void add_node(struct gradient *g, struct order_weights *w, const struct n
     }
 }
 
-/* AdaGrad, uphill: each feature's step is eta times its gradient over the root of the sum of its
- * squares so far. */
+/* AdaGrad (Duchi et al. 2011), uphill: each feature's step is eta times its gradient over the root
+ * of the sum of its squares so far, so that rare features move as far as frequent ones. */
 static void step(struct gradient *g, struct order_weights *w, double **squares, size_t *cap)
 {
     size_t had = *cap;

@@ -12,7 +12,7 @@ static bool number_is(const struct word *c, size_t want)
     return c->n == (size_t)n && !memcmp(c->s, s, (size_t)n);
 }
 
-/* "1-2" and "8.1": what CoNLL-U has beside words */
+/* "1-2" and "8.1": rows of CoNLL-U that are not words */
 static bool not_a_word(const struct word *id)
 {
     size_t digits = 0;
@@ -167,7 +167,7 @@ static void put_number(struct tbuf *out, size_t v)
     out->n += (size_t)snprintf(tbuf_room(out, 24), 24, "%zu", v);
 }
 
-/* MISC without SpaceAfter=No, which was said of the old neighbour */
+/* MISC without SpaceAfter=No, which was about the old neighbour. */
 static void put_misc(struct tbuf *out, const struct word *misc)
 {
     static const char gone[] = "SpaceAfter=No";

@@ -27,7 +27,7 @@ static int twice(const char *s, size_t n)
                    (int)(n < 40 ? n : 40), s);
 }
 
-/* Tokens are short: the end of one is looked for byte by byte. */
+/* Tokens are short: the end of one is sought byte by byte. */
 int script_line(enum script to, const struct shared *shared, const char *s, size_t n,
                 struct tbuf *out)
 {

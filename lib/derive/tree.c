@@ -27,7 +27,7 @@ void tree_free(struct tree *t)
     *t = (struct tree){ 0 };
 }
 
-/* Dependents by head: counting sort. */
+/* Dependents by head, by a counting sort: in the order of the text within each head. */
 static void children(struct tree *t)
 {
     memset(t->first, 0, ((size_t)t->n + 2) * sizeof *t->first);
@@ -38,8 +38,8 @@ static void children(struct tree *t)
     for (int w = 1; w <= t->n; w++) t->child[at[t->head[w]]++] = w;
 }
 
-/* Numbers the nodes on the way down: `in` before its dependents, `out` behind the last of them,
- * so that d hangs on h where in[h] <= in[d] < out[h]. Returns how many nodes hang on 0. */
+/* Numbers the nodes on the way down: `in` before a node's dependents, `out` after the last of them,
+ * so that d is below h where in[h] <= in[d] < out[h]. Returns how many nodes hang on 0. */
 static int number(struct tree *t, int *in, int *out)
 {
     int *stack = t->work, depth = 0, clock = 0;
@@ -58,7 +58,7 @@ static int cycle(const struct tree *t, const struct tagged_rows *r, const int *i
 {
     int w = 1;
     while (in[w] >= 0) w++;
-    /* from anywhere above nothing, into the cycle */
+    /* Not reached from the root: going up as many steps as there are words ends in the cycle. */
     for (int i = 0; i < t->n; i++) w = t->head[w];
     const struct row *row = &r->v[w - 1];
     *line = row->line;
@@ -106,8 +106,8 @@ int tree_items(const struct tree *t, int node, int *item)
     return k;
 }
 
-/* Goes down with a stack of what is still to come: w for a node with its dependents, -w for the
- * word alone. */
+/* Goes down with an explicit stack of what is still to come: w for a node with its dependents, -w
+ * for the word alone. */
 void tree_order(struct tree *t, tree_choose *choose, void *ctx, uint32_t *order)
 {
     int *stack = t->work, depth = 0, item[TREE_ITEMS];
