@@ -6,7 +6,7 @@
 #include "common/text.h"
 #include "lib/labelled/labelled_in.h"
 
-/* In the order in which content is asked. */
+/* In the order in which they are tried on content. */
 static const struct reader *const table[] = {
     &reader_squad, &reader_sick,         &reader_xnli,        &reader_xnli_mt,
     &reader_pawsx, &reader_columns,      &reader_conllu,      &reader_wikineural,
@@ -166,8 +166,10 @@ void labelled_free(struct labelled_set *s)
 struct labelled_stream {
     struct labelled_options o;
     struct text *in;
-    const struct reader *reader;         /* NULL until the first examples tell */
-    char *header;                        /* its first line, where pieces stand below one */
+    /* NULL until the first examples show it */
+    const struct reader *reader;
+    /* its first line, which each further piece needs on top */
+    char *header;
     uint64_t examples;
     bool ended;
     struct labelled_layout layout;       /* of the first piece */
@@ -191,8 +193,8 @@ void labelled_stream_close(struct labelled_stream *s)
     free(s);
 }
 
-/* May a piece end behind this line? Sentences of words end at a blank line; a header, and lines
- * that say nothing, belong to what follows. */
+/* May a piece end after this line? Sentences of words end at a blank line; a header, and lines
+ * without content, belong to what follows. */
 static bool may_end(const struct labelled_stream *s, const struct content *c, size_t n)
 {
     bool words = s->reader ? s->reader->pieces == PIECES_OF_SENTENCES

@@ -1,4 +1,4 @@
-/* What all readers of labelled text use. */
+/* Shared by all readers of labelled text. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +55,8 @@ void content_lines(struct content *c)
     if (!c->line) c->line = mem_zero(1, sizeof *c->line);
 }
 
-/* One field in double quotes loses them; returns behind its end. */
+/* Removes the double quotes of a field, which then ends at *end; returns the place after the
+ * closing one. */
 static char *unquote(char *from, char **end)
 {
     char *to = from;

@@ -14,7 +14,8 @@ static const char *const upos[] = {
     "PART", "PRON", "PROPN", "PUNCT", "SCONJ", "SYM", "VERB", "X",
 };
 
-/* Which part of a multi-word token gives the tag where several are nearest to the root [XTREME]. */
+/* The parts of speech that win, in order, where several parts of a multi-word token are equally
+ * near to the root (XTREME's conversion). */
 static const char *precedence(const char *lang)
 {
     if (lang && !strcmp(lang, "es")) return "VERB AUX PRON ADP DET";
@@ -78,7 +79,7 @@ static const char *plain_form(struct labelled_set *s, const char *form)
     return copy;
 }
 
-/* All forms but one are "_": the treebank's text is not in the file. */
+/* All forms but one are "_": treebanks whose text may not be distributed have it replaced. */
 static bool withheld(const struct tree *t)
 {
     size_t blank = 0;

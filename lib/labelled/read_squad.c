@@ -42,7 +42,8 @@ static uint64_t line_of(const char *text, const char *id)
     return 1;
 }
 
-/* The byte at which code point number `at` begins; ANSWER_ELSEWHERE behind the end. */
+/* The byte at which code point number `at` begins; ANSWER_ELSEWHERE if it is after the end. SQuAD
+ * counts answers in Python's characters. */
 static size_t byte_of(const char *s, double at)
 {
     size_t i = 0;
@@ -57,8 +58,8 @@ static size_t byte_of(const char *s, double at)
 
 struct at { struct labelled_set *s; const struct labelled_options *o; const char *text; };
 
-/* The line of a problem's question, if it is the first of its kind: the others' are not told, and
- * each would be looked for through the whole file. */
+/* The line of a problem's question, if it is the first of its kind: only that one is reported, and
+ * each would be searched for through the whole file. */
 static uint64_t first_line(const struct at *x, const char *what, const char *id)
 {
     return problems_count(&x->s->problems, what) ? 0 : line_of(x->text, id);
@@ -140,7 +141,7 @@ static int by_id(const void *a, const void *b)
     return c ? c : (*x > *y) - (*x < *y);
 }
 
-/* Ids tell predictions apart, so none may come again. */
+/* Predictions are matched by id, so none may occur twice. */
 static void find_repeated(const struct at *x)
 {
     struct labelled_set *s = x->s;

@@ -412,7 +412,7 @@ static int read_germeval_inner(struct labelled_set *s, struct content *c,
                                const struct labelled_options *o)
 { return read_columns(s, c, o, &(struct rule){ .columns = true, .tag = 3 }); }
 
-/* A label or a number per line; what stands behind a tab (a score) is not looked at. */
+/* A label or a number per line; what follows a tab (a score) is not read. */
 static bool is_lines(const struct content *c, const struct labelled_sample *x)
 { (void)c; return x->columns == 1; }
 static int read_lines(struct labelled_set *s, struct content *c, const struct labelled_options *o)
