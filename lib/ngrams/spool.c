@@ -22,7 +22,8 @@ static int cannot_write(const struct ngrams_options *o)
                    o->tmp ? o->tmp : "TMPDIR");
 }
 
-/* What can be read only once is copied to a file without a name. */
+/* Input that can be read only once is copied to a file without a name, since each length of n-gram
+ * is a pass over the text. */
 static int input_open(struct input *in, const char *path, const struct ngrams_options *o)
 {
     struct stat st;

@@ -17,7 +17,8 @@ struct tally {
     size_t mask, n, most_slots;
     const char *tmp;
     FILE *file;
-    struct run *run; /* those not merged into others yet */
+    /* runs not yet merged into others */
+    struct run *run;
     size_t runs, cap;
     uint64_t at, written;
 };
@@ -26,7 +27,7 @@ struct tally *tally_new(size_t bytes, const char *tmp)
 {
     struct tally *t = mem_zero(1, sizeof *t);
     t->most_slots = FIRST;
-    /* While it grows, the table before stands beside it. */
+    /* While the table grows, the old one (half as large) is there, too: 3/2. */
     while (t->most_slots * 2 * sizeof(struct entry) * 3 / 2 <= bytes) t->most_slots *= 2;
     t->slot = mem_zero(FIRST, sizeof *t->slot);
     t->mask = FIRST - 1;
@@ -82,7 +83,8 @@ static void insertion_sort(struct entry *e, size_t n)
     }
 }
 
-/* By key, in place, a byte at a time from the highest: qsort would take as much memory again. */
+/* By key, in place, a byte at a time from the highest (American flag sort): qsort would take as
+ * much memory again, when the table has just filled all that there is. */
 static void sort(struct entry *e, size_t n, int shift)
 {
     size_t begin[257] = { 0 }, next[256];
@@ -109,7 +111,7 @@ static void sort(struct entry *e, size_t n, int shift)
         if (begin[b + 1] - begin[b] > 1) sort(e + begin[b], begin[b + 1] - begin[b], shift - 8);
 }
 
-/* The table's entries to its front, ascending. */
+/* Moves the table's entries to its front, ascending. No place is left for a second array. */
 static void compact(struct tally *t)
 {
     size_t n = 0;
@@ -118,7 +120,8 @@ static void compact(struct tally *t)
     sort(t->slot, n, 56);
 }
 
-/* --- runs: varint(key - key before), varint(count) --- */
+/* --- runs: varint(key - key before), varint(count): sorted keys differ little, and most counts
+ * are small --- */
 
 struct writer { struct tally *t; uint64_t last; size_t n; unsigned char buf[BUFFER]; };
 
