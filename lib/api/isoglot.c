@@ -1,5 +1,5 @@
-/* isoglot.h over the libraries: handles without a layout, and the few steps that a stranger would
- * have to know. */
+/* isoglot.h on top of the libraries: handles without a visible layout, and the few steps that a
+ * caller could not know. */
 #include "lib/api/isoglot.h"
 #include <stdlib.h>
 #include <string.h>

@@ -14,7 +14,7 @@ static float *table(const struct embed *e)
     return x;
 }
 
-/* The language's embedding [D] that rows get (zeros: none); NULL with a message. */
+/* The embedding [D] of the language that is added to rows (zeros: none); NULL with a message. */
 static float *language(const struct embed *e)
 {
     const struct model *m = e->m;
@@ -169,7 +169,8 @@ int embed_alone(const struct embed *e, struct vectors_stream *o)
     return rc;
 }
 
-/* Words met so far: their spelling, how often, and the sum of their states. */
+/* Words seen so far: their spelling, how often they occur, and the sum of their states, in double,
+ * since those of frequent words have very many summands. */
 struct met { struct vectors *word; uint64_t *count; double *sum; size_t count_cap, sum_cap, D; };
 
 static uint32_t meet(struct met *m, const char *word, size_t n)

@@ -11,7 +11,8 @@
 #include "lib/text/detok.h"
 
 struct raw_text {
-    struct subword_model *subword;               /* NULL: by ours, below */
+    /* NULL: our own tokeniser and codes, below */
+    struct subword_model *subword;
     struct tokenizer *tokenizer;
     struct bpe *bpe;                             /* NULL: tokens are the model's */
     struct detok *detok;
@@ -27,7 +28,7 @@ struct raw_work {
 
 #define TOKENS " (without --raw, programs that have it read the model's tokens)"
 
-/* Behind open_tokenizer. A folder whose text was not tokenised by us and that has no codes reads
+/* After open_tokenizer. A folder whose text was not tokenised by us and that has no codes reads
  * tokens as they are. */
 static int open_codes(struct raw_text *p, const char *dir)
 {
@@ -136,7 +137,7 @@ void raw_work_free(struct raw_work *w)
     free(w);
 }
 
-/* A token after tokenisation, in pieces; `first`: none stands before it. */
+/* A token after tokenisation, in pieces; `first`: no other precedes it. */
 static void add_word(const struct raw_text *p, struct raw_work *w, const char *word, size_t n,
                      bool first, struct tbuf *tokens)
 {

@@ -17,7 +17,7 @@ const struct opt reader_rows[] = {
     { 0 }
 };
 
-/* Does the folder have something that plain text is cut by? */
+/* Does the folder have a tokeniser or codes that cut plain text? */
 static bool cuts(const char *dir)
 {
     struct subword_settings s;

@@ -1,7 +1,7 @@
 #include "lib/synth/tasks.h"
 #include <string.h>
 
-/* Random streams of the tasks, behind those of corpus.c. */
+/* Random streams of the tasks, numbered after those of corpus.c. */
 enum { STREAM_NLI = 16, STREAM_PARAPHRASE, STREAM_PLAIN, STREAM_NAMED, STREAM_QA };
 
 static struct rng stream(const struct synth *s, uint32_t which, enum synth_split split,
@@ -72,7 +72,8 @@ static void less_specific(struct rng *r, struct message *m)
 {
     struct clause *c = &m->clause[0];
     switch (one_of(r, specifics(m))) {
-    case A_PLACE: c->place = c->adp = 0; break;  /* its noun phrase stays behind and is not said */
+    /* its noun phrase is elided */
+    case A_PLACE: c->place = c->adp = 0; break;
     case AN_ADVERB: c->adverb = c->adverb_first = 0; break;
     default: object_of(m)->n_adj = object_of(m)->very = 0;
     }

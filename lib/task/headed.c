@@ -69,7 +69,7 @@ static void presets(const struct headed_kind *k, struct inputs *in, struct run *
     if (!prog_given("valid-sentences")) in->valid_sentences = 0;
 }
 
-/* Options that say something of another kind of head. */
+/* Refuses options that are for another kind of head. */
 static int check_kind(const struct headed_options *o, const struct headed_kind *k)
 {
     bool span = k->task == MODEL_TASK_SPAN, tag = k->task == MODEL_TASK_TAG;
@@ -101,7 +101,8 @@ static int check(const void *self, const struct headed_kind *k, const struct inp
     return 0;
 }
 
-/* All languages of the model stay: it may be used on each. */
+/* All languages of the model stay: cross-lingual transfer uses the head on those that it was not
+ * trained on. */
 static int langs(void *self, const struct inputs *in, struct model_config *c)
 {
     struct model_config from;
@@ -112,7 +113,8 @@ static int langs(void *self, const struct inputs *in, struct model_config *c)
     return 0;
 }
 
-/* The head of that name that the model has already, if any: its labels, in their order. */
+/* Labels of the head of that name that the model already has, if any, in their order: training goes
+ * on with its outputs. */
 static int take_labels(struct headed_task *t, const struct inputs *in)
 {
     struct model_config from;
@@ -135,7 +137,8 @@ static int take_labels(struct headed_task *t, const struct inputs *in)
     return 0;
 }
 
-/* What the head will read. */
+/* How the head will read its texts; written to the model's folder, so that predict reads as
+ * training did. */
 static int reads(struct headed_task *t, const struct inputs *in, const struct setup *s)
 {
     struct model_reads *r = &t->data.x.how.reads;

@@ -68,7 +68,8 @@ static int map_labels(struct headed_task *t, struct headed_file *f, bool learn)
     return 0;
 }
 
-/* Inference has three classes, paraphrase two: a file with the other task's is one by mistake. */
+/* Inference has three classes and paraphrase two: a file with the other number is there by
+ * mistake. */
 static int check_classes(const struct headed_task *t, const struct headed_file *f)
 {
     bool nli = !strcmp(t->kind->name, "nli"), pairs = !strcmp(t->kind->name, "pairs");
@@ -78,7 +79,7 @@ static int check_classes(const struct headed_task *t, const struct headed_file *
                    nli ? "pairs" : "nli");
 }
 
-/* Has anything of it a label, a tag or an answer? */
+/* Does any of it have a label, a tag or an answer? */
 static bool is_labelled(const struct labelled_set *s)
 {
     for (size_t i = 0; i < s->n; i++) {

@@ -91,7 +91,8 @@ static int add_variants(struct headed_task *t, struct headed_file *f, struct hea
     return rc;
 }
 
-/* What e is in the other file; NULL: it is not there, or says something else, which is counted. */
+/* e's counterpart in the other file; NULL: it is missing, or has another label, which is
+ * counted. */
 static const struct labelled *partner(const struct headed_file *f, const struct headed_file *with,
                                       const struct labelled *e, const struct key *keys,
                                       struct problems *p)

@@ -55,7 +55,8 @@ static int longest_first(const void *a, const void *b)
     return (x->unit > y->unit) - (x->unit < y->unit);
 }
 
-/* The longest come first, so that the last batches to be done are short ones. */
+/* The longest come first, so that the last batches to be done are short ones and threads end
+ * together. */
 static void cut(struct many *c, int tokens, int units)
 {
     const struct examples *x = c->x;
@@ -109,7 +110,7 @@ struct predict_write {
     uint64_t written;
 };
 
-/* log of the sum of exp z. */
+/* log of the sum of exp z, minus the maximum first: exp of a large logit is infinite. */
 static double log_sum(const float *z, int n)
 {
     double most = z[0], sum = 0;
@@ -119,7 +120,7 @@ static double log_sum(const float *z, int n)
     return most + log(sum);
 }
 
-/* One output is a number: how alike two texts are, say. */
+/* One output is a number (for instance, how similar two texts are). */
 static void write_class(struct predict_write *w, const struct read_out *o, const struct examples *x,
                         uint32_t i)
 {
@@ -175,7 +176,7 @@ static void write_answer(struct predict_write *w, const struct read_out *o,
 {
     struct read_answer a = read_out_answer(o, x, i, w->null_threshold);
     const struct answer_found *f = &a.found;
-    /* no range to choose: nothing is surer than that */
+    /* no range to choose: no answer, as sure as can be */
     double odds = f->any ? (double)f->null_score - (double)f->score : 1e9;
     put_key(w->out, w, e->id);
     if (w->scores) fputs("{\"answer\": ", w->out);
@@ -301,7 +302,7 @@ static int open_languages(struct job *j, struct model *m, const struct vocab *v,
     return 0;
 }
 
-/* Options that this head has no use for are refused. */
+/* Refuses options that this head does not use. */
 static int options_belong(const struct predict_options *o, const struct model_head *h)
 {
     enum model_task task = h->reads.task;
@@ -332,8 +333,8 @@ static int set_reads(struct job *j, const struct model *m)
     return 0;
 }
 
-/* Before anything is written: so the first part of the input, unless it comes line by line, is
- * looked at whatever its length. */
+/* Before anything is written: the first part of the input, unless it comes line by line, is checked
+ * whatever its length. */
 static int look(struct job *j, const char *name)
 {
     const struct unknown_options *o = &j->o->reader.unknown;

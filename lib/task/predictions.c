@@ -181,7 +181,7 @@ int predictions_judge(const struct predictions_options *o, const struct labelled
 
 /* Answers to questions: JSON predictions against SQuAD's form. */
 
-/* What a JSON object says of each question, sorted by id. */
+/* The values of a JSON object, sorted by the question's id. */
 struct entry { const char *id; const cJSON *value; size_t at; };
 struct table { char *name; cJSON *root; struct entry *v; size_t n; };
 

@@ -88,8 +88,7 @@ int tasks_groups(struct tasks *x, struct opt_group *g, int n)
     return n;
 }
 
-/* The task called x->name becomes x->task; options of another one that were asked for are
- * refused. */
+/* Sets x->task to the task called x->name; refuses options of other tasks. */
 static int find(struct tasks *x)
 {
     int at = 0;

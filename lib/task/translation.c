@@ -222,7 +222,7 @@ static int quality_measure(struct pass *at, const struct pairs *p, const struct 
 
 /* --- memory --- */
 
-/* Words of the longest translation of n words. */
+/* Words of the longest possible translation of n words. */
 static int longest_translation(const struct model *m, int n)
 {
     struct decode_options o;
@@ -259,7 +259,7 @@ static int plan_once(struct pass *p, const struct shard_block *b, const struct q
     return rc;
 }
 
-/* The most memory that takes, on the planning device. */
+/* The most memory that quality_measure takes, on the planning device. */
 static int quality_plan(struct pass *p, const struct pairs *of, const struct quality_options *o,
                         bool round_trip)
 {

@@ -516,7 +516,8 @@ static int load(struct torch_file *f)
     free(name);
     if (order && (order->n != 6 || memcmp(order->p, "little", 6)))
         return err_set("%s: its numbers are not little-endian", f->path);
-    make(f, NOTHING);                                    /* number 0 stands for "not remembered" */
+    /* number 0 means "not remembered" */
+    make(f, NOTHING);
     f->begin = f->p = pickle->p;
     f->end = f->p + pickle->n;
     int rc = 0;

@@ -15,7 +15,7 @@ enum { END = 22, END64 = 56, LOCATOR = 20, ENTRY = 46, LOCAL = 30, COMMENT_MOST 
 
 struct directory { uint64_t at, bytes, entries; };
 
-/* The end record is the last thing but a comment. */
+/* The end record is the last thing except for a comment, so it is sought from the end. */
 static int find_directory(struct directory *d, const struct map *m, const char *path)
 {
     if (m->n < END)
