@@ -30,7 +30,7 @@ const char *isoglot_version(void);
 
 struct isoglot_text;
 struct isoglot_text *isoglot_text_open(const char *path);
-/* 1: the next line without its newline, *n bytes and a NUL behind them; 0: the end; -1. */
+/* 1: the next line without its newline, *n bytes and a NUL after them; 0: the end; -1. */
 int isoglot_text_line(struct isoglot_text *t, const char **line, size_t *n);
 /* number of that line, from 1 */
 uint64_t isoglot_text_number(const struct isoglot_text *t);
@@ -59,7 +59,7 @@ struct isoglot_bpe;
  * occurrences or more the pieces are restricted, or NULL. */
 struct isoglot_bpe *isoglot_bpe_open(const char *codes, const char *vocab, uint64_t min_count);
 /* The pieces of a line of tokens, valid UTF-8, with one space between; a piece that does not end
- * its token ends in "@@". *out_n bytes and a NUL behind them. -1: not valid UTF-8. */
+ * its token ends in "@@". *out_n bytes and a NUL after them. -1: not valid UTF-8. */
 int isoglot_bpe_line(struct isoglot_bpe *b, const char *line, size_t n, const char **out,
                      size_t *out_n);
 void isoglot_bpe_close(struct isoglot_bpe *b);

@@ -1,4 +1,4 @@
-/* How alike the co-occurrence counts of two languages are (MLM-GC, section 3.2, Figures 1 and 3).
+/* How similar the co-occurrence counts of two languages are (MLM-GC, section 3.2, Figures 1 and 3).
  */
 #ifndef BILINGUAL_COOC_COMPARE_H
 #define BILINGUAL_COOC_COMPARE_H
@@ -31,7 +31,7 @@ int cooc_compare_read_pairs(const char *path, const struct cooc *a, const struct
 int cooc_compare_read_phrases(const char *path, const struct cooc *a, const struct cooc *b,
                               struct cooc_compare_pairs *p);
 /* From a dictionary of single words "w<TAB>v": every pair of a's that is counted, whose two words
- * have translations (the first line of a word counts), beside the pair of the translations. Lines
+ * have translations (the first line of a word counts), next to the pair of the translations. Lines
  * with several words on a side are counted in `multiword`. */
 int cooc_compare_from_dictionary(const char *path, const struct cooc *a, const struct cooc *b,
                                  struct cooc_compare_pairs *p);

@@ -29,14 +29,14 @@ struct induce_options {
     struct map_options learn;      /* of self-learning; extra is set here */
     int restarts;
     double reweight;               /* VecMap's exponent of the singular values */
-    double spelling, frequency;    /* weights beside the cosine (spelling.h) */
+    double spelling, frequency;    /* weights next to the cosine (spelling.h) */
     /* re-estimation: counts over the rows of src and of tgt, or blocks = 0 */
     struct sparse **src, **tgt;
     int blocks, refinements, near;
     double heat, smooth;
     /* words of different kinds are never paired (map none, no extra scores), or NULL */
     const struct word_initial *kinds;
-    void (*note)(const char *what);    /* told what happens, or NULL */
+    void (*note)(const char *what);    /* called with what happens, or NULL */
 };
 extern const struct induce_options induce_defaults;
 

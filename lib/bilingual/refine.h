@@ -19,8 +19,8 @@ struct refine {
     int blocks, near;              /* 3 */
     double heat, smooth;           /* 0.05, 0.75 */
 };
-/* One round: words of s are alike by their contexts, under the dictionary that s had. scores_best
- * is then a label-free measure. */
+/* One round: words of s are compared by their contexts, under the dictionary that s had.
+ * scores_best is then a label-free measure. */
 void refine_round(const struct refine *r, struct scores *s);
 
 #endif

@@ -14,9 +14,9 @@
 
 /* --- spelling --------------------------------------------------------------------------------- */
 
-/* How alike two words are spelt: the cosine of their bags of character n-grams (1 to 4, with marks
- * for the word's ends), each weighing log(1 + times) log(words / words with it) over both
- * vocabularies. Cognates and names score high without a rule about either language; useful beside
+/* How similarly two words are spelt: the cosine of their bags of character n-grams (1 to 4, with
+ * marks for the word's ends), each weighing log(1 + times) log(words / words with it) over both
+ * vocabularies. Cognates and names score high without a rule about either language; useful with
  * vectors (Riley and Gildea 2018, "Orthographic features..."). */
 
 struct spelling;
@@ -45,7 +45,7 @@ struct scores_options {
     uint32_t rows;                 /* of a block; 0: as many as 64 or 256 MiB hold */
 };
 
-/* Of src and tgt, which must outlive it; what they are alike by is given next. */
+/* Of src and tgt, which must outlive it; the similarities are given next. */
 struct scores *scores_new(const struct vectors *src, const struct vectors *tgt,
                           const struct scores_options *o);
 void scores_free(struct scores *s);      /* NULL is fine */

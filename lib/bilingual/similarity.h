@@ -1,4 +1,4 @@
-/* How alike two spaces are, over translation pairs. */
+/* How similar two spaces are, over translation pairs. */
 #ifndef BILINGUAL_SIMILARITY_H
 #define BILINGUAL_SIMILARITY_H
 #include "lib/bilingual/map.h"

@@ -2,9 +2,9 @@
  * details).
  *
  * A word is its characters, the last one joined with "</w>" (version 0.1 of subword-nmt: "</w>"
- * stands behind them). As long as two neighbours form a merge operation, all occurrences of the
+ * follows them). As long as two neighbours form a merge operation, all occurrences of the
  * earliest such operation are merged, from left to right. With a vocabulary, a piece that is not in
- * it is taken apart again into the two it was merged from, and so on, down to characters. With
+ * it is split again into the two it was merged from, and so on, down to characters. With
  * dropout p, each candidate is passed over with probability p at each step (BPE-dropout, Provilkov,
  * Emelianenko and Voita 2020). */
 #ifndef BPE_APPLY_H

@@ -12,7 +12,7 @@ enum codes_format { CODES_FASTBPE, CODES_SUBWORD_NMT };
 #define CODES_END "</w>"
 enum { CODES_MAX = (1 << 24) - 2 };
 
-/* bytes[at .. at+left) and the `right` bytes behind it */
+/* bytes[at .. at+left) and the `right` bytes after it */
 struct code { uint64_t at, count; uint32_t left, right; };
 
 struct codes {
@@ -25,7 +25,7 @@ struct codes {
 void codes_init(struct codes *c, enum codes_format format);
 void codes_add(struct codes *c, const char *left, size_t left_n, const char *right, size_t right_n,
                uint64_t count);
-/* Reads either format, told apart by the first line; -1 with file, line and what is wrong: not
+/* Reads either format, recognised by the first line; -1 with file, line and what is wrong: not
  * UTF-8, a wrong number of fields, a bad count, an unknown version, no merge at all. At most
  * `merges` operations (0: all). */
 int codes_read(struct codes *c, const char *path, size_t merges);

@@ -15,7 +15,7 @@
 struct learn_options {
     size_t merges;                 /* at most so many */
     uint64_t min_frequency;        /* stop when no pair occurs this often (at least 1) */
-    /* merges is to include the characters (inner and final ones apart) */
+    /* merges is to include the characters (inner and final ones separately) */
     bool total_symbols;
     /* counts are in units of 2^-unit_shift; min_frequency and the counts written are not */
     uint32_t unit_shift;

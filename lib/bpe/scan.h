@@ -39,10 +39,10 @@ static inline size_t word_end(const char *s, size_t n)
  *   for (const char *word = s; s <= end; s += SCAN)
  *       for (uint64_t m = breaks_of(s, end); m; m &= m - 1)
  *           ... the word from `word`, which may be empty, ends at s + __builtin_ctzll(m) ...
- * SCAN bytes behind `end` are read; what they are does not matter. */
+ * SCAN bytes after `end` are read; what they are does not matter. */
 enum { SCAN = 64 };
 
-/* Which of s[0..SCAN) are spaces, newlines or `end`, a bit each; none behind that. */
+/* Which of s[0..SCAN) are spaces, newlines or `end`, a bit each; none after that. */
 static inline uint64_t breaks_of(const char *s, const char *end)
 {
 #ifdef BYTES16

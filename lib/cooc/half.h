@@ -1,6 +1,6 @@
 /* IEEE 754 binary16: to the nearest, ties to even; and back, exactly. Done in integers: the same on
  * every machine. Not _Float16: clang 14 has it on x86 with AVX512-FP16 only, so that this would
- * have to stay beside it, and gcc 12 calls a function of libgcc for every number. */
+ * have to stay next to it, and gcc 12 calls a function of libgcc for every number. */
 #ifndef COOC_HALF_H
 #define COOC_HALF_H
 #include <stdint.h>

@@ -461,7 +461,7 @@ static int count_all(struct counter *c, struct cooc_input *in, int n, struct out
     return rc;
 }
 
-/* What finds ids, with c->skip set. Text is looked up in the vocabulary and, behind its ids, the
+/* What finds ids, with c->skip set. Text is looked up in the vocabulary and, after its ids, the
  * skipped tokens that it lacks: they vanish, where other unknown words keep their place. Of a
  * shard such tokens are unknown like others. */
 static struct lookup *skipping(struct counter *c, bool **skip, struct vocab **wider)

@@ -32,7 +32,7 @@ struct cooc_count_report { uint64_t tokens, skipped, pairs, runs, spilled; };
 int cooc_count(const struct cooc_input *in, int n, const struct cooc_count_opts *o, struct out *out,
                struct cooc_count_report *report);
 
-/* Adds files into one, in one pass: planes of one language are added, others kept apart.
+/* Adds files into one, in one pass: planes of one language are added, others kept separate.
  * ref: the reference language to record; NULL: that of the inputs, which must not name different
  * ones. */
 int cooc_merge(const char *const *path, int n, const char *ref, int threads, size_t memory,

@@ -9,7 +9,7 @@ void lookup_free(struct lookup *l);
 
 /* Cuts tokens (between spaces and tabs) and ends of lines from *s, which ends at `end`, into at
  * most LOOKUP_BATCH ids: VOCAB_UNK for tokens the vocabulary lacks, LOOKUP_NEWLINE for "\n". Moves
- * *s past them; 0 at the end. There are no NULs from *s to `end`, and LOOKUP_PAST of them behind
+ * *s past them; 0 at the end. There are no NULs from *s to `end`, and LOOKUP_PAST of them after
  * it. */
 enum { LOOKUP_PAST = 17, LOOKUP_BATCH = 32, LOOKUP_NEWLINE = VOCAB_BOS };
 size_t lookup_ids(const struct lookup *l, const char **s, const char *end, uint32_t *id);

@@ -91,7 +91,7 @@ void cooc_segment_sort(struct cooc_segment *s)
 }
 
 /* Adds w(d) to column c. What is not wanted (columns below `least`: the other triangle, gaps) goes
- * to a place of its distance that nobody reads: no branch that mispredicts, and no sum that the
+ * to a place of its distance that is never read: no branch that mispredicts, and no sum that the
  * next addition would have to wait for. A column that is new is noted without a branch, too. (Going
  * without the branch at ends of sentences as well, at window 2, was 3% slower.) */
 #define ADD(c, d) do { \

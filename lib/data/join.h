@@ -5,7 +5,7 @@
 #include "common/shard.h"
 
 /* Replaces the sentences of b by pieces of `length` tokens of all of them joined, each with </s>
- * behind it (XLM's streams); the last piece is what is left. */
+ * after it (XLM's streams); the last piece is what is left. */
 void join_stream(struct shard_block *b, int length);
 /* Replaces the sentences of b[0..k-1], which have as many each and are parallel by number, by
  * examples "<s> x </s> <s> y </s> ..." of at most `length` tokens on every side. An example takes

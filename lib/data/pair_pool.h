@@ -29,7 +29,7 @@ struct pair_pool {
     int64_t epoch, next;                             /* state */
 };
 
-/* Keeps pairs of n sets that have at most `positions` rows as <s> x </s> y </s>. `note` is told,
+/* Keeps pairs of n sets that have at most `positions` rows as <s> x </s> y </s>. `note` gets,
  * for each set, how many are left. The sets outlive the pool. -1 with a message: a set of which
  * nothing is left; fewer pairs than a batch. */
 int pair_pool_open(struct pair_pool *p, const struct pairs *set, int n,

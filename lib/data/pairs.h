@@ -40,7 +40,7 @@ void pairs_state(struct pairs *p, int set, struct state *s);
 void pairs_sum(const struct pairs *p, struct state *s);
 struct pair pair_at(const struct pairs *p, uint32_t i);
 /* The same with its sides in the other order, or not: a coin tossed for each pair in each epoch,
- * alike for whoever asks. */
+ * the same for every caller. */
 struct pair pair_toss(struct pair p, uint64_t seed);
 /* The next pair whose sides have 1 to `longest` tokens; others are passed over. -1: there is
  * none. */

@@ -11,7 +11,7 @@
 
 enum derive_format {
     DERIVE_TEXT,        /* a sentence per line */
-    /* a word and its tags per line, an empty line behind each sentence (rows.h) */
+    /* a word and its tags per line, an empty line after each sentence (rows.h) */
     DERIVE_CONLL,
     DERIVE_NLI,         /* label<TAB>sentence<TAB>sentence; further columns stay */
     DERIVE_CONLLU,      /* trees */

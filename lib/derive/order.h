@@ -3,9 +3,9 @@
  * (V: VERB) with one to six dependents, an order of {head, dependents} has the probability
  *     p(order) = exp(w . phi(order)) / sum over all orders,
  * phi counting, in three alphabets (part of speech, relation, both; the head is marked "@"):
- *     BI_a_b    b stands right behind a (BOS before the first, EOS behind the last)
+ *     BI_a_b    b stands right after a (BOS before the first, EOS after the last)
  *     PRE_a_b   a stands somewhere before b
- *     BFR_a_b, AFT_a_b, BTW_a_b   so do two dependents: both before the head, both behind it, the
+ *     BFR_a_b, AFT_a_b, BTW_a_b   so do two dependents: both before the head, both after it, the
  *               head between them
  *     HI_a_b_c...   n-grams of 3 to 5 of both; only in models from elsewhere (--import-orm) */
 #ifndef DERIVE_ORDER_H

@@ -24,7 +24,7 @@ void wordlist_free(struct wordlist *w);
 struct reorder {
     bool permute;        /* one random order of all words, uniform; keyed by seed, sentence, side */
     bool invert;         /* reversed; a last word that is ".", "!" or "?" stays last */
-    bool split;          /* both within the parts that end behind each ".", "!" and "?" */
+    bool split;          /* both within the parts that end after each ".", "!" and "?" */
     uint64_t seed;
 };
 

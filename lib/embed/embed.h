@@ -42,8 +42,8 @@ int embed_alone(const struct embed *e, struct vectors_stream *o);
  * counts the words of `words` that do not occur. */
 int embed_text_words(const struct embed *e, struct text *in, const struct vocab *words,
                      struct vectors_stream *o, uint64_t *left_out);
-/* A row named N for each line N = 1, 2, ... of the text; their number is not told beforehand. Empty
- * lines: zeros. */
+/* A row named N for each line N = 1, 2, ... of the text; their number is not known beforehand.
+ * Empty lines: zeros. */
 int embed_sentences(const struct embed *e, struct text *in, enum embed_pool pool,
                     struct vectors_stream *o);
 

@@ -39,7 +39,7 @@ struct member {
     int on;                      /* the member it rides on; -1: none */
     /* of those with a pass of their own: its number, part of the key of its dropout */
     int place;
-    /* here for its batches only: another one rides on it, nobody asked for its loss */
+    /* here for its batches only: another one rides on it, its own loss is not wanted */
     bool silent;
     struct ramp weight;
     uint32_t share;              /* of --mix */
@@ -78,7 +78,7 @@ int mix_fits(const struct mix *x, const struct model_config *c);
 int mix_open(struct mix *x, struct setup *s);
 /* Steps that belong together: the longest of their periods. */
 int mix_period(const struct mix *x);
-/* The tensors that they learn beside the model's. */
+/* The tensors that they learn besides the model's. */
 void mix_parameters(const struct mix *x, struct model *m);
 int mix_start(struct mix *x, struct pass *p, struct state *s);
 /* Does member i have a pass of its own? */

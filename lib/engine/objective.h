@@ -34,7 +34,7 @@ struct turn {
     int64_t step;                /* optimiser steps before this one */
     int64_t micro;               /* number of the micro-batch since the run began */
     uint64_t seed;
-    /* another rank computes it, and nobody looks at the batch: `make` only moves on in the data */
+    /* another rank computes it, and the batch is not read here: `make` only moves on in the data */
     bool passed;
     int accumulate;              /* micro-batches per step; micro = step * accumulate + a */
 };
@@ -146,7 +146,7 @@ struct batch_kind {
      * planning device. under: as of `make`. */
     int (*largest)(void *self, void *batch, const void *under, int tokens);
 
-    /* For those that ride on it, NULL where nobody can. With these, forward, loss and write may be
+    /* For those that ride on it, NULL where none can. With these, forward, loss and write may be
      * called with another objective's self. */
     struct batch_view (*view)(const void *batch, enum batch_side side);
     void (*clear)(void *batch);
@@ -201,7 +201,7 @@ struct objective {
     /* Reads its files, adds heads and state. Nothing of the device or the model's weights is
      * there yet. */
     int (*open)(void *self, struct setup *s);
-    /* Adds tensors that are learnt beside the model's own (params_add_beside), to m that is laid
+    /* Adds tensors that are learnt besides the model's own (params_add_beside), to m that is laid
      * out and no more, also on the planning device. Checkpoints keep them with their moments in
      * state.safetensors; the model's folder does not have them. */
     void (*parameters)(void *self, struct model *m);

@@ -1,4 +1,4 @@
-/* Distributions and tests behind the tables: Student's t, the binomial, correlation. Values agree
+/* Distributions and tests for the tables: Student's t, the binomial, correlation. Values agree
  * with scipy.stats to 1e-10 (test/golden/score). */
 #ifndef EVAL_STATISTICS_H
 #define EVAL_STATISTICS_H

@@ -29,7 +29,7 @@ struct params {
     size_t total;                /* floats, padding included (padding is 0 and stays 0) */
     float *value, *grad;         /* [total] */
     float *m, *v;                /* [moments]; like grad NULL in a model that is only used */
-    /* total, unless, before params_alloc, somebody who keeps the rest elsewhere makes it less */
+    /* total, unless a caller that keeps the rest elsewhere makes it less before params_alloc */
     size_t moments;
     /* operations read the copies in 8 bits, where there are any; changed between them alone */
     bool rounded;
@@ -43,7 +43,7 @@ struct params {
 void params_init(struct params *ps, const struct kernels *k);
 /* Adds a tensor before params_alloc; returns its index. Names are unique. */
 int params_add(struct params *ps, const char *name, int rows, int cols, bool decay);
-/* The same for tensors beside the model's own, which come after all of those. */
+/* The same for tensors besides the model's own, which come after all of those. */
 int params_add_beside(struct params *ps, const char *name, int rows, int cols, bool decay);
 /* Tensors of the model itself, which stand first. */
 int params_own(const struct params *ps);
@@ -73,10 +73,10 @@ static inline float *param_grad(const struct params *ps, int i)
 }
 
 /* After a step: gradients are zeros, or, where the back end writes the first one (and `later`
- * allows it), those of large matrices are not there until somebody adds to them, or
+ * allows it), those of large matrices are missing until an operation adds to them, or
  * params_grad_settle. */
 void params_grad_clear(struct params *ps, bool later);
-/* All of them are there: before somebody reads ps->grad. */
+/* Fills in the missing ones: to be called before ps->grad is read. */
 void params_grad_settle(const struct params *ps);
 /* The gradient of tensor i, zeros if it was not there; *first (NULL: no) says so instead. */
 float *param_grad_of(const struct params *ps, int i, bool *first);

@@ -59,7 +59,7 @@ act *tape_grad(struct tape *t, struct var *x, bool *add);
  * tape_gc). */
 void tape_backward(struct tape *t);
 
-/* first [ps->n]: behind which record tape_backward has added the last to a parameter's gradient:
+/* first [ps->n]: after which record tape_backward has added the last to a parameter's gradient:
  * the first that uses it, INT_MAX where none does. false: not known, with segments that are run
  * again. */
 bool tape_uses(const struct tape *t, int *first);
@@ -159,7 +159,7 @@ struct xent tape_xent(struct tape *t, struct var *x, int W, int b, const int32_t
                       const float *weight, const uint8_t *allowed, float smoothing, float scale);
 /* The same against the rows of W [V, cols of x], float32 on the device, that are no parameter:
  * InfoNCE (MoCo, He et al. 2020, Eq. 1) where x is unit rows divided by the temperature
- * (tape_unit's s), W the queue with the batch's keys behind it, target[m] the row of x's own
+ * (tape_unit's s), W the queue with the batch's keys after it, target[m] the row of x's own
  * key, allowed 1 for the queue's entries that count and 0 for all keys of the batch (the target
  * counts all the same). */
 struct xent tape_xent_matrix(struct tape *t, struct var *x, const float *W, int V,

@@ -38,7 +38,7 @@ int hf_names(enum hf_layout l, const char *ours, char theirs[HF_PARTS][HF_NAME])
 /* Other spellings of one of those names that files have (older ones, tied weights, a model without
  * its head): the i-th in `other`, false when there are no more. */
 bool hf_other_name(enum hf_layout l, const char *theirs, int i, char other[HF_NAME]);
-/* The output layer's weights where a file holds them apart; they must equal the embeddings. */
+/* The output layer's weights where a file holds them separately; they must equal the embeddings. */
 const char *hf_output_weight(enum hf_layout l);
 
 /* What a config.json holds beyond our configuration. */

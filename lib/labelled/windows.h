@@ -14,7 +14,7 @@
 
 struct encoder_text;
 
-/* The encoder that the folder dir describes, for text in language lang (NULL: nobody said); v (the
+/* The encoder that the folder dir describes, for text in language lang (NULL: unknown); v (the
  * folder's vocabulary) outlives it. NULL with a message: the folder does not say how its text was
  * made. */
 struct encoder_text *encoder_text_open(const char *dir, const char *lang, const struct vocab *v);
@@ -42,7 +42,7 @@ void encoder_text_unknown(const struct encoder_text *e, struct unknown *u);
 /* Rows of one example; zero it first, reuse freely, rows_free at the end. */
 struct rows {
     uint32_t *id;
-    int32_t *type;                   /* 0; 1 for a pair's second side and the </s> behind it */
+    int32_t *type;                   /* 0; 1 for a pair's second side and the </s> after it */
     int n;
     int split;                       /* rows before it are the first side's; a single text: n */
     size_t id_cap, type_cap;
@@ -101,7 +101,7 @@ struct answer_place { size_t from, to; };        /* bytes of the context's text 
 
 /* Replaces *w. answer NULL: none is known, or there is none. The
  * last window holds the context's end; an empty context makes one window. -1 with a message:
- * `longest` leaves no room for context behind the question, or less than a stride. */
+ * `longest` leaves no room for context after the question, or less than a stride. */
 int windows_make(struct windows *w, const struct window_options *o, const struct encoded *question,
                  const struct encoded *context, const struct answer_place *answer);
 void windows_free(struct windows *w);

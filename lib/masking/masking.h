@@ -33,7 +33,7 @@ void ngram_lists_free(struct ngram_lists *l);       /* NULL is fine */
 /* The most tokens that an n-gram has. */
 int ngram_lists_longest(const struct ngram_lists *l);
 
-/* The node where language `lang` begins; the one behind `node` for a token, 0 if no n-gram goes on
+/* The node where language `lang` begins; the one after `node` for a token, 0 if no n-gram goes on
  * so; does an n-gram end there? */
 uint32_t ngram_lists_root(int lang);
 uint32_t ngram_lists_next(const struct ngram_lists *l, uint32_t node, uint32_t token);

@@ -1,4 +1,4 @@
-/* Where words begin, told from the spelling of tokens: "a@@ b" (BPE), "a ##b" (WordPiece) and "▁a
+/* Where words begin, by the spelling of tokens: "a@@ b" (BPE), "a ##b" (WordPiece) and "▁a
  * b" (SentencePiece, where any token of the vocabulary begins with the marker) are one word, and so
  * are "a@@ <unk>", "<unk> ##b" and "▁a <unk>". Every token of a vocabulary without such marks is a
  * word. */

@@ -48,7 +48,7 @@ struct model_config {
     int embed_dim; /* width of the embedding tables, projected to dim (ALBERT); 0: dim, and no
                       projection */
     bool share_layers; /* all layers of a side have the parameters of its first one (ALBERT) */
-    int token_types; /* of the encoder: BERT's segments; 0: none. Not beside language embeddings */
+    int token_types; /* of the encoder: BERT's segments; 0: none. Not with language embeddings */
     bool embed_norm;                  /* layer norm after the embedding sum (XLM) */
     bool output_transform; /* dense, activation and layer norm before the output layer (BERT,
                               RoBERTa) */

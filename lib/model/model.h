@@ -76,7 +76,7 @@ void model_see(struct model *m, int lang, const uint32_t *ids, size_t n);
 
 /* Last-layer states [rows, dim] of the encoder. */
 struct var *model_encode(struct model *m, struct tape *t, const struct dev_batch *b);
-/* The same of rows row[0 .. n) (device) alone, [n, dim]: behind the last layer's attention nothing
+/* The same of rows row[0 .. n) (device) alone, [n, dim]: after the last layer's attention nothing
  * is computed for the others. A tape that trains drops by row, so for prediction only. */
 struct var *model_encode_rows(struct model *m, struct tape *t, const struct dev_batch *b,
                               const int32_t *row, int n);
@@ -90,8 +90,8 @@ struct var *model_head_input(struct model *m, struct tape *t, int i, struct var 
 struct var *model_head_outputs(struct model *m, struct tape *t, int i, struct var *rows);
 /* The number of the head of that name; -1 with a message that lists them. */
 int model_head_find(const struct model *m, const char *name);
-/* States behind one layer: 0 the embedding output, `layers` the last. In a pre-norm stack the
- * running sum, as transformers' hidden_states have it; the last ones behind the norm at the end. */
+/* States after one layer: 0 the embedding output, `layers` the last. In a pre-norm stack the
+ * running sum, as transformers' hidden_states have it; the last ones after the norm at the end. */
 struct var *model_encode_layer(struct model *m, struct tape *t, const struct dev_batch *b,
                                int layer);
 /* Last-layer states of the decoder reading b (inputs already shifted) over memory [src rows,

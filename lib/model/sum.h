@@ -17,7 +17,7 @@ int model_sum_check(const char *dir);
  * is that of model_sum_check. */
 int model_sum_check_weights(const char *dir, const struct st_file *weights);
 
-/* The same of one file that is not a model's, `name`, in a file `sum` beside it: one line. */
+/* The same of one file that is not a model's, `name`, in a file `sum` next to it: one line. */
 int sum_file_write(const char *dir, const char *name, const char *sum);
 int sum_file_check(const char *dir, const char *name, const char *sum);
 /* Before `name` is written anew: no checksum is better than a stale one. */

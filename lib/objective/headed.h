@@ -47,7 +47,7 @@ void headed_add(struct headed *b, const struct examples *x, size_t u, uint64_t s
  * as [input.rows, 2]. */
 struct var *headed_input(const struct headed *b, struct pass *p, int i);
 struct var *headed_outputs(const struct headed *b, struct pass *p, int i);
-/* For prediction: head i's outputs of b, as headed_outputs has them behind headed_forward, with
+/* For prediction: head i's outputs of b, as headed_outputs has them after headed_forward, with
  * nothing computed in the last layer that it does not need. */
 struct var *headed_read(struct headed *b, struct pass *p, int i);
 

@@ -35,7 +35,7 @@ struct scs_how {
  * word[at] .. word[at + words]. */
 struct scs_group { int first, n, at, words; };
 
-/* idx [n, k], w [n, k]: y^; entropy [n] of q in nats, ratio [n]: |y^| before `keep` beside the mean
+/* idx [n, k], w [n, k]: y^; entropy [n] of q in nats, ratio [n]: |y^| before `keep` over the mean
  * length of what it mixes. The tape's memory, until its reset. */
 struct scs_mixture { int32_t *idx; float *w, *entropy, *ratio; };
 

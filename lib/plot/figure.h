@@ -14,7 +14,7 @@
 struct curve {
     char *label;                     /* in the legend; NULL or "" leaves it out */
     double *x, *y; size_t n;         /* x ascending; NaN in y is a gap */
-    /* [n] drawn faintly behind (what y was smoothed from), or NULL */
+    /* [n] drawn faintly underneath (what y was smoothed from), or NULL */
     double *faint;
     /* [n] half of the interval around y: bars at marked points, else a band; or NULL */
     double *half;
@@ -22,7 +22,7 @@ struct curve {
     int colour;
     bool points;                     /* mark the points */
     bool dashed;
-    /* of its line, from 0, solid: tells curves of one colour apart */
+    /* of its line, from 0, solid: distinguishes curves of one colour */
     int style;
 };
 

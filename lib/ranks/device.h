@@ -3,10 +3,10 @@
  * as for processors.
  *
  * Two streams of the GPU are meant below: the model's, which everything that the program computes
- * goes into, and one of its own, whose work goes on beside it. What is put into a stream is done in
- * order; streams wait for each other by marks. All pointers are the GPU's memory but where it says
- * "host". All functions are called by one thread; where one fails it leaves a message (`fail` of
- * ranks_device_fn), and so do all that follow.
+ * goes into, and one of its own, whose work goes on in parallel. What is put into a stream is done
+ * in order; streams wait for each other by marks. All pointers are the GPU's memory but where it
+ * says "host". All functions are called by one thread; where one fails it leaves a message (`fail`
+ * of ranks_device_fn), and so do all that follow.
  *
  * The model's stream, events and memory come from another copy of CUDA's run time, of
  * libisoglot-cuda.so: they are the driver's objects in the device's primary context, which the
@@ -46,7 +46,7 @@ struct ranks_device {
     void *(*alloc)(size_t bytes);        /* NULL with a message */
     void (*release)(void *p);            /* NULL is fine */
 
-    /* A place in a stream, behind what is in it: NULL with a message. */
+    /* A place in a stream, after what is in it: NULL with a message. */
     void *(*mark)(enum ranks_stream s);
     /* s goes on when the mark was reached. -1 with a message */
     int (*behind)(enum ranks_stream s, void *mark);

@@ -24,7 +24,7 @@ struct job {
 enum { NOTE_ALIVE, NOTE_FAILED, NOTE_LEAVING, NOTE_END };
 struct note { int32_t kind; char text[508]; };
 
-/* Somebody whose notes this rank gets: rank 0 everybody's, the others rank 0's. */
+/* A rank whose notes this one gets: rank 0 those of all, the others rank 0's. */
 struct peer {
     int rank;
     double heard, sent;                  /* when */
@@ -32,7 +32,7 @@ struct peer {
     void *in, *out;                      /* requests */
     struct note got, put;
     bool notified, ending, ended;        /* of the failure; its END is on its way; it has come */
-    bool left;                           /* it was told that this rank is leaving */
+    bool left;                           /* it knows that this rank is leaving */
     bool gone;                           /* its process; since when */
     double gone_at;
     double leaving;                      /* when it said so; 0: it has not */

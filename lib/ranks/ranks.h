@@ -25,7 +25,7 @@ enum { RANKS_ACTIVE = 4 };      /* sums whose messages are under way at once */
 /* The rank of this process by its environment (launch.h), before any message: 0 where it does not
  * say. */
 int ranks_launched_rank(void);
-/* Of a process that a launcher started (l->by is not RANKS_ALONE): libisoglot-mpi.so, beside the
+/* Of a process that a launcher started (l->by is not RANKS_ALONE): libisoglot-mpi.so, next to the
  * program, in ../lib/isoglot of it, or where the dynamic linker looks (ISOGLOT_MPI names another);
  * or plain TCP, also where that object is not and Slurm says all that TCP needs (*l then is of
  * RANKS_TCP). NULL with a message. */
@@ -33,7 +33,7 @@ const struct ranks_transport *ranks_transport(struct ranks_launch *l);
 
 /* Meets the others; by plain TCP they have 4 x patience to come. on_failure is called by the
  * thread, with the message, when the run is lost and the caller has not come by for 10 seconds, or
- * rank 0 is; all ranks end behind it (NULL: but this one). NULL with a message; *notified: another
+ * rank 0 is; all ranks end after it (NULL: but this one). NULL with a message; *notified: another
  * rank reports it. */
 struct ranks *ranks_open(const struct ranks_transport *t, double patience,
                          void (*on_failure)(const char *message), bool *notified);

@@ -2,7 +2,7 @@
  * rank with every other, tcp.c moves messages over a connection: up to TCP_EAGER bytes are sent as
  * they are, and kept by the receiver until he asks for them; more is announced (FRAME_ASK) and sent
  * when he has (FRAME_GRANT, FRAME_BULK), so that what is sent early neither fills his memory nor
- * stops what comes behind it. The receiver says what he has used (FRAME_USED); who is TCP_AHEAD
+ * stops what comes after it. The receiver says what he has used (FRAME_USED); who is TCP_AHEAD
  * bytes ahead of that announces short messages too. Whatever else comes, or more of it than these
  * bounds allow, is no rank's, and its connection is closed. */
 #ifndef RANKS_TCP_H

@@ -21,7 +21,7 @@ int raw_check(const char *codes, const char *settings);
 
 struct raw_text;
 struct raw_work;                                 /* memory of one thread */
-/* For text in language lang (NULL: nobody said; English rules) by a model's folder, or by a file
+/* For text in language lang (NULL: unknown; English rules) by a model's folder, or by a file
  * that subword_open takes, with `uncased` as there. NULL with a message: the folder does not say
  * how its text was made, or is damaged. With the setting no-tokenize codes may be missing: text is
  * the model's tokens, which a space separates (a derived language is cut before it is
@@ -47,7 +47,7 @@ struct raw_text *raw_open_words(const char *dir);
 /* One word to tokens, as raw_encode. */
 int raw_encode_word(const struct raw_text *p, struct raw_work *w, const char *word, size_t n,
                     struct tbuf *tokens);
-/* Does a word go on behind the first of these two tokens? */
+/* Does a word go on after the first of these two tokens? */
 bool raw_goes_on(const struct raw_text *p, struct raw_work *w, const char *token, size_t n,
                  const char *next, size_t next_n);
 /* The word that tokens spell, appended. */

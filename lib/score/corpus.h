@@ -20,7 +20,7 @@ void score_corpus_free(struct score_corpus *c);
  * end at "\n"; white space at their end is dropped; invalid UTF-8 is an error. */
 int corpus_read_refs(struct score_corpus *c, char *const *paths, int n, int fields);
 
-/* References of sacreBLEU's test sets, one behind the other; names: separated by commas. */
+/* References of sacreBLEU's test sets, one after the other; names: separated by commas. */
 int corpus_read_testsets(struct score_corpus *c, const char *names, const char *pair);
 
 /* Hypotheses from standard input. "\r" ends a line too, and tabs separate systems, as many as the

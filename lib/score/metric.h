@@ -1,4 +1,4 @@
-/* The metrics of `bleu` behind one interface, and whole corpora through them on all threads. A
+/* The metrics of `bleu` with one interface, and whole corpora through them on all threads. A
  * metric turns a segment into a few numbers, added-up numbers into a score, and has a signature
  * that says how. */
 #ifndef SCORE_METRIC_H

@@ -34,7 +34,7 @@ int result_rows_open(struct result_rows **r, const struct result_options *o,
                      const struct result_measure *m);
 /* Are rows written in place of what the program prints otherwise? */
 bool result_rows_instead(const struct result_rows *r);
-/* A value, as it is to be written; NaN makes no row. layer: -1, or " layer N" stands behind the
+/* A value, as it is to be written; NaN makes no row. layer: -1, or " layer N" stands after the
  * metric. */
 void result_rows_add(struct result_rows *r, const char *measure, int layer, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));

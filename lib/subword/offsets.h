@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include "lib/subword/settings.h"
 
-/* How pieces are written: of BPE ("@@" behind all but a word's last), WordPiece ("##" before all
+/* How pieces are written: of BPE ("@@" after all but a word's last), WordPiece ("##" before all
  * but a word's first), SentencePiece ("\u2581" for a space, "<0xE2>" for a byte). */
 struct offsets_how {
     enum subword_kind kind;       /* SUBWORD_NONE: nothing is marked */
@@ -21,7 +21,7 @@ struct offsets_how {
 };
 
 /* Bytes [from, to) of the text. from == to: no text of its own (a case marker, a lone U+2581), and
- * it stands between what is before and behind. In order: neither from nor to ever falls from piece
+ * it stands between its neighbours. In order: neither from nor to ever falls from piece
  * to piece, but several pieces can share one character (bytes of it, or parts of its
  * decomposition). */
 struct piece_span { uint32_t from, to; };

@@ -1,6 +1,6 @@
 /* Models of the tokenizers library: tokenizer.json, and how it cuts text.
  *
- * Text goes through four stages, each a list in the file: added tokens are set apart; normalizers
+ * Text goes through four stages, each a list in the file: added tokens are split off; normalizers
  * change the rest (Unicode forms, case, a precompiled character map); pre-tokenizers cut it into
  * words; the model (unigram, byte pair encoding, WordPiece or a list of words) cuts each word into
  * tokens. Components that are not read here are refused by name. */

@@ -43,7 +43,7 @@ struct pre_tokenizer {
     bool split;                                  /* Metaspace */
 };
 
-/* A token that is set apart before the model sees the text. text: what is looked for. */
+/* A token that is split off before the model sees the text. text: what is looked for. */
 struct added { char *text; size_t n; uint32_t id; bool single_word, lstrip, rstrip; };
 /* Added tokens that are looked for together: the longest one that begins first is taken. */
 struct matcher { struct added *v; size_t n, cap; struct spm_trie trie; bool first[256]; };

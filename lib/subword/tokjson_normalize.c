@@ -178,7 +178,7 @@ static size_t short_cluster(const char *s, size_t n)
         bool joins = next == U_GCB_EXTEND || next == U_GCB_ZWJ || next == U_GCB_SPACING_MARK
                      || (kind == U_GCB_PREPEND && next != U_GCB_CONTROL && next != U_GCB_CR
                          && next != U_GCB_LF);
-        /* what joins otherwise (Hangul, flags, emoji behind a joiner) has 6 bytes or more */
+        /* what joins otherwise (Hangul, flags, emoji after a joiner) has 6 bytes or more */
         if (!joins) {
             bool emoji = kind == U_GCB_ZWJ
                          && u_hasBinaryProperty((UChar32)c, UCHAR_EXTENDED_PICTOGRAPHIC);

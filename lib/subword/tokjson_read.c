@@ -90,7 +90,7 @@ static const char *escape(char c, bool in_class)
     }
 }
 
-/* \p{Han} is a script there, and to PCRE2 whatever is used with it. s is behind \p or \P; adds what
+/* \p{Han} is a script there, and to PCRE2 whatever is used with it. s is after \p or \P; adds what
  * is in braces and returns its length, 0: it is no script. */
 static size_t script(struct tbuf *b, const char *s)
 {

@@ -1,4 +1,4 @@
-/* WordPiece (Schuster and Nakajima 2012) behind BERT's basic tokeniser, as the tokenizers library
+/* WordPiece (Schuster and Nakajima 2012) after BERT's basic tokeniser, as the tokenizers library
  * applies them: text is cleaned, CJK characters are set apart, accents and case removed if the
  * model asks for it, words are cut at white space and around punctuation, and each word is cut into
  * the longest pieces of the vocabulary from the left; pieces inside a word begin with

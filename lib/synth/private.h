@@ -41,7 +41,7 @@ enum tense { PRESENT, PAST, FUTURE, ANY_TENSE };     /* an adverb's kind: the te
 struct lemma {
     uint8_t pos, agent, kind, gender, adp;
     uint8_t plural;                          /* of a noun: how often it is, percent */
-    uint8_t shared, fixed;                   /* spelt alike in both languages; does not inflect */
+    uint8_t shared, fixed;                   /* same spelling in both; does not inflect */
     uint16_t topic;
     uint16_t favourite[4][FAVOURITES];
     /* [language][synonym][inflection]: see form() in surface.c. The second synonym is NULL for

@@ -25,8 +25,8 @@ struct synth_opts {
     /* lemmas: nouns, verbs, adjectives, adverbs and names, 100 to 20000 */
     int lexicon;
     int topics;                     /* 1 to lexicon / 10 */
-    /* how many of the lemmas are spelt alike in both languages, up to lexicon / 2; above 0, numbers
-     * are figures, else words of each language */
+    /* how many of the lemmas are spelt the same in both languages, up to lexicon / 2; above 0,
+     * numbers are figures, else words of each language */
     int shared;
     enum synth_order order[2];      /* by language */
     bool adjective_after[2];
@@ -65,7 +65,7 @@ uint64_t synth_sentence(const struct synth *s, enum synth_part part, uint64_t in
  * Returns the number of pairs; *xa and *xb point to arrays of strings that live as long as s. */
 size_t synth_dictionary(const struct synth *s, const char *const **xa, const char *const **xb);
 
-/* Writes DIR/mono.{xa,xb}, dev.{xa,xb}, test.{xa,xb}, each with .pos beside it, and dict.tsv;
+/* Writes DIR/mono.{xa,xb}, dev.{xa,xb}, test.{xa,xb}, each with a .pos, and dict.tsv;
  * each file is whole or absent. `sentences` is for each language. */
 int synth_write(const struct synth *s, const char *dir, uint64_t sentences, uint64_t dev,
                 uint64_t test);

@@ -13,7 +13,7 @@ enum { NLI_ENTAILMENT, NLI_NEUTRAL, NLI_CONTRADICTION };
  * in a hypothesis can tell the label. A hypothesis has one of three things that make its verb
  * phrase more specific (a place, an adverb, an adjective of the object) and lacks another. An
  * affirmative one follows from a more specific premise, a negated one from a less specific one; the
- * other way round it does not, and is neutral, as it is of a premise about somebody else (subjects
+ * other way round it does not, and is neutral, as it is of a premise about another person (subjects
  * that are names). It is contradicted by its negation, and by what the negation follows from.
  *
  * Paraphrase: 1: the adverb elsewhere, synonyms drawn again; 0: subject and object have changed

@@ -21,7 +21,7 @@ struct predictions_options {
 struct predictions_best { bool known; struct best_threshold exact, f1; };
 
 /* Reads predictions ("-": standard input) and judges them:
- *   accuracy             a label a line; what stands behind a tab is ignored
+ *   accuracy             a label a line; what follows a tab is ignored
  *   tag-accuracy, chunk-f1   word<TAB>tag, tag, or a format of gold's; words must be gold's
  *   squad, squad2, mlqa      JSON, {"question's id": "answer"}
  *   stat_spearman, stat_pearson        a number a line

@@ -1,4 +1,4 @@
-/* A reversible case marker: lower-case text for learning, the case kept beside it as
+/* A reversible case marker: lower-case text for learning, the case kept next to it as
  * tokens.
  *
  *   Hund       ->  U+21E7 hund      the first letter that has a case is upper-case, no other one is
@@ -8,7 +8,7 @@
  * before it
  *
  * Words are what stands between spaces and tabs. The markers (the Shift, Caps Lock and Escape keys'
- * signs) are words of one character: BPE leaves them whole, Moses' rules set them apart as they
+ * signs) are words of one character: BPE leaves them whole, Moses' rules split them off as they
  * are, and no step of the preparation removes them. Moses' entities (&apos; &quot; ...) count as
  * the characters they stand for: tokenised text, escaped or not, goes both ways. unmark(mark(x)) ==
  * x for every text; a mapping is used only where it comes back to the same word (simple case

@@ -92,11 +92,11 @@ struct pass {
     /* the full stop of the word before, if it may be cut off; where that word began */
     char *stop, *stop_word;
     bool control;                   /* a control character was met: the line needs moses_rules */
-    /* the last character of the script's text: ' ' after a token that was set apart */
+    /* the last character of the script's text: ' ' after a token that was split off */
     uint32_t before;
 };
 
-/* The first character of a word, c (a space stands for anything set apart), decides on the full
+/* The first character of a word, c (a space stands for anything split off), decides on the full
  * stop before it. */
 static void decide_stop(struct pass *p, uint32_t c)
 {

@@ -14,7 +14,7 @@ int nonbreaking_find(const struct nonbreaking *nb, const char *word, size_t n);
 void nonbreaking_free(struct nonbreaking *nb);
 
 /* The list of a language as a malloc'd path: $ISOGLOT_DATA/nonbreaking/LANG, else
- * share/isoglot/nonbreaking/LANG beside the folder of the running program, else the checkout's
+ * share/isoglot/nonbreaking/LANG next to the folder of the running program, else the checkout's
  * lib/text/nonbreaking/LANG. NULL (no message) if there is none. */
 char *nonbreaking_path(const char *lang);
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include "lib/text/tbuf.h"
 
-/* th, zh, ja, alone or with a region or script behind (zh-CN, zh_Hant). */
+/* th, zh, ja, alone or with a region or script after it (zh-CN, zh_Hant). */
 bool segment_wanted(const char *lang);
 
 struct segment;                      /* one a thread */

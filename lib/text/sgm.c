@@ -8,7 +8,7 @@ struct sgm {
     /* which of the script's loops reads on: 1 the line ends in <seg ...>; 2 a <seg ...> is there
      * and no </seg>; 0 none, a new line begins */
     int loop;
-    size_t tag_end;                  /* behind the first <seg ...>, 0: none yet */
+    size_t tag_end;                  /* after the first <seg ...>, 0: none yet */
     size_t looked;                   /* how far tags have been looked for; a tag may begin there */
     size_t close;                    /* how far </seg> has been looked for */
 };

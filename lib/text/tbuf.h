@@ -7,7 +7,7 @@
 
 struct tbuf { char *p; size_t n, cap; };
 
-/* Room for `more` bytes behind the n there are; returns where they go. The caller adds to n what it
+/* Room for `more` bytes after the n there are; returns where they go. The caller adds to n what it
  * wrote. */
 static inline char *tbuf_room(struct tbuf *b, size_t more)
 {

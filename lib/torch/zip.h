@@ -2,7 +2,7 @@
  * (PKWARE) 4.3; zip64 is read.
  *
  * Not libzip: it copies a member out where tensors here are used in the mapped file, and every
- * machine would need it, with OpenSSL and bzip2 behind it, for a format that this folder alone
+ * machine would need it, with OpenSSL and bzip2 below it, for a format that this folder alone
  * reads. */
 #ifndef TORCH_ZIP_H
 #define TORCH_ZIP_H

@@ -26,7 +26,7 @@ static char *step_dir(const char *dir, int64_t step, const char *suffix)
 
 /* state.json: integers as strings, so that no reader rounds them to a double's 53 bits; the metric
  * with all its digits. Its checksum is written after it, and removed before it is written again: at
- * no moment does a sum stand beside a file that it is not of. */
+ * no moment is there a sum of another file than the one next to it. */
 static int write_state(const char *folder, const struct checkpoint_state *st)
 {
     const struct state *x = st->state;
@@ -65,7 +65,7 @@ static int get_int(const cJSON *root, const char *name, const char *path, int64_
 }
 
 /* What the folder's name and the data do not allow: such a state would train nothing, or on
- * nothing, and nobody would notice. */
+ * nothing, unnoticed. */
 static int check_state(const char *path, const struct checkpoint_state *st, int64_t step)
 {
     if (step < 0) step = st->step;           /* a copy under another name */
@@ -216,7 +216,7 @@ static int read_array(const struct st_file *f, const char *path, const struct ke
         memcpy(a->whole, t->data, t->bytes);
         return 0;
     }
-    /* of tensors beside the model: their moments lie in the optimiser's arrays */
+    /* of tensors besides the model's: their moments lie in the optimiser's arrays */
     if (a->moment) return st_floats(t, moment[a->moment - 1] + a->at, n);
     float *host = mem_alloc(n * sizeof *host + 1);
     int rc = st_floats(t, host, n);
@@ -231,7 +231,7 @@ static int read_arrays(const char *folder, const struct kernels *k, const struct
     char *path = path_join(folder, "state.safetensors");
     int rc = 0;
     struct st_file *f = NULL;
-    /* Arrays that nobody reads would be lost at the next checkpoint. */
+    /* Arrays that are not read would be lost at the next checkpoint. */
     if (!s->n_arrays && file_exists(path))
         rc = err_set("%s: holds arrays that this run does not have; continue with the options it "
                      "was started with",

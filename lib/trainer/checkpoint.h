@@ -1,5 +1,5 @@
 /* Checkpoints of a run: DIR/checkpoints/step-N, each a complete model folder with the optimiser and
- * the state beside the weights. Written under a temporary name, synced, renamed once: what has its
+ * the state next to the weights. Written under a temporary name, synced, renamed once: what has its
  * final name is whole. */
 #ifndef TRAINER_CHECKPOINT_H
 #define TRAINER_CHECKPOINT_H

@@ -9,12 +9,12 @@
 bool dist_first(const struct trainer *tr);
 /* After rank 0 has opened the folder: its weights, optimiser and state to all. */
 int dist_start(struct trainer *tr);
-/* Was this process told to stop: by a signal, or, the first, by --stop-after? */
+/* Was this process asked to stop: by a signal, or, the first, by --stop-after? */
 bool dist_stop_asked(const struct trainer *tr);
 /* Is the last checkpoint older than --save-time? Of ranks the first one's clock counts. */
 bool dist_late(const struct trainer *tr);
-/* Behind a step of *tokens tokens: all have done the same one; *tokens becomes everybody's; sets
- * tr->stop_asked where any was told to stop, and tr->late. bad: the rank whose gradient was found
+/* After a step of *tokens tokens: all have done the same one; *tokens becomes the sum of all; sets
+ * tr->stop_asked where any was asked to stop, and tr->late. bad: the rank whose gradient was found
  * not to be finite, -1: none; tr->bad_rank becomes the lowest of all ranks' findings. */
 int dist_step(struct trainer *tr, int64_t *tokens, int bad);
 /* Rank 0's metric of a validation, and whether there was one. */

@@ -22,7 +22,7 @@ struct gradients {
     struct tree_block node[TREE_BLOCKS];
     float *x[TREE_BLOCKS], *spare[TREE_BLOCKS];
     int n, n_spare;
-    /* while the backward pass of this rank's last micro-batch runs: behind which record of the tape
+    /* while the backward pass of this rank's last micro-batch runs: after which record of the tape
      * each piece of the gradient, the last one first, is done, those that travel, the nodes of this
      * rank's part then */
     struct tape *followed;

@@ -11,7 +11,7 @@
 /* by one rank, between two log lines */
 enum { MOST_TOLD = 1 << 24 };
 
-/* A sum and count that are known, and n numbers that the device has, for a term ("": nobody's):
+/* A sum and count that are known, and n numbers that the device has, for a term ("": of none):
  * their sum, or the norm whose square they are. step: of the gradient whose norm it is. Numbers are
  * fetched later and together, since reading one at once would wait for all that the device has
  * queued. */
@@ -43,7 +43,7 @@ static void add_to_term(struct metrics *r, const char *name, double sum, double 
     r->term[i].count += count;
 }
 
-/* To the term, or, with ranks, to what is told to the first of them. */
+/* To the term, or, with ranks, to what goes to the first of them. */
 static void add(struct metrics *r, const char *name, int64_t place, double sum, double count)
 {
     if (!r->ranks) {

@@ -1,4 +1,4 @@
-/* Numbers that a training run's log averages: losses and norms that a device leaves behind its
+/* Numbers that a training run's log averages: losses and norms that a device leaves after its
  * queue, read in the order of the steps without a step waiting for them (kernels.h, fetch), and
  * numbers at hand. */
 #ifndef TRAINER_METRICS_H
@@ -34,7 +34,7 @@ struct metrics {
 int metrics_open(struct metrics *r, const struct params *ps);
 /* Adds to the term `name`: sum and count; the sum of x [n] on the device, which may be written to
  * by what is queued after this; the norm of the gradient so far, once (there: its square is in
- * norm2 already). A name behind the METRICS_TERMS-th is passed over. step: the gradient is that of
+ * norm2 already). A name after the METRICS_TERMS-th is passed over. step: the gradient is that of
  * this step, and must be finite; 0: any. -1: as metrics_all. Of several ranks, all have that norm,
  * and the first tells it. */
 void metrics_term(struct metrics *r, const char *name, double sum, double count);

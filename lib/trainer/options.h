@@ -39,7 +39,7 @@ struct trainer_options {
     bool shard_optimizer;        /* of several ranks each has a part of m and v: ZeRO-1 */
     int64_t rank_timeout;        /* seconds until a rank that says nothing is lost */
     struct ranks *ranks;         /* of the run; NULL: none */
-    bool tensorboard;            /* event files beside the log */
+    bool tensorboard;            /* event files next to the log */
     bool lower_is_better;        /* of the validation metric */
     /* folder that gets every micro-batch (write_batches.h); NULL: none */
     const char *write_batches;

@@ -13,7 +13,7 @@
 
 /* --- settings that are recorded --------------------------------------------------------------- */
 
-/* The options that a run began with, as its run.config has them, beside those that it is to go on
+/* The options that a run began with, as its run.config has them, next to those that it is to go on
  * with. */
 
 /* What may change (pretrain.1, "Stopping and resuming"): how far and at what rate it goes on, what
@@ -195,7 +195,7 @@ int run_folder_open(struct trainer *tr)
                        o->dir, (long long)newest);
     /* Other options would make another run, which the log and the recipe would not tell. */
     if (newest >= 0 && recorded_check(o->dir, o->config) < 0) return -1;
-    /* what a process that was killed left behind */
+    /* what a process that was killed has left */
     if (file_sweep(o->dir) < 0 || checkpoint_sweep(o->dir) < 0) return -1;
     if (o->write_batches && dir_make(o->write_batches) < 0) return -1;
     struct checkpoint_state st = { .best = tr->best, .state = tr->state,

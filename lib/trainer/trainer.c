@@ -366,7 +366,7 @@ int trainer_update(struct trainer *tr, int64_t tokens)
     tr->step++;
     if (dist_step(tr, &tokens, bad) < 0) return -1;
     tr->tokens += tokens;
-    /* A device that queues is asked for numbers only when somebody wants to see them: asking waits
+    /* A device that queues is asked for numbers only when they are to be shown: asking waits
      * for it. */
     bool wanted = !ps->k->queues || log_due(tr) || trainer_due(tr)
                   || (tr->bar && clock_seconds() - tr->read.read_at >= 1);

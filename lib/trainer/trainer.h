@@ -5,7 +5,7 @@
  *   status = trainer_run(&tr, steps, ...);         saves at the end, also when stopped
  *
  *   steps:
- *   while (trainer_go(&tr)) {                      false: all steps done, patience over, or told to
+ *   while (trainer_go(&tr)) {                      false: all steps done, patience over, asked to
  * stop
  *       ... forward and backward passes that add up to one step's gradient: of each micro-batch a
  *       that is this rank's (gradients_mine), then gradients_leaf(&tr.grad, a) ...
@@ -75,7 +75,7 @@ struct rng_key trainer_key(const struct trainer *tr, uint64_t seed, enum rng_pur
 void trainer_term(struct trainer *tr, const char *name, double sum, double count);
 int trainer_sum(struct trainer *tr, const char *name, const float *x, int n);
 int trainer_norm(struct trainer *tr, const char *name);
-/* Micro-batch a of this step begins: what is told to the log comes from it. */
+/* Micro-batch a of this step begins: what goes into the log comes from it. */
 void trainer_at(struct trainer *tr, int a);
 /* By all ranks: adds up what they have, clips, steps, zeroes the gradient. tokens: this one's. */
 int trainer_update(struct trainer *tr, int64_t tokens);
@@ -85,7 +85,7 @@ int trainer_judge(struct trainer *tr, double metric);
 int trainer_tick(struct trainer *tr);
 /* All after trainer_open: the steps (engine_run), which get `what`, and the last checkpoint.
  * profile: then, on standard error, what the operations took (lib/graph/profile.h), the arena, and
- * peak memory beside what was predicted, in bytes. The program's status, PROG_AGAIN when it was
+ * peak memory next to the prediction, in bytes. The program's status, PROG_AGAIN when it was
  * stopped; or -1. */
 int trainer_run(struct trainer *tr, int (*steps)(void *what, struct trainer *tr), void *what,
                 bool profile, size_t predicted);

@@ -21,8 +21,8 @@
 
 enum { AFFINITIES_LANES = 8 };
 
-/* Dense: n rows of `pad` floats (n, rounded up to AFFINITIES_LANES; zeros behind). Sparse: row i is
- * p[row[i]..row[i + 1]) with columns col. All p together are 1. */
+/* Dense: n rows of `pad` floats (n, rounded up to AFFINITIES_LANES; zeros after them). Sparse: row
+ * i is p[row[i]..row[i + 1]) with columns col. All p together are 1. */
 struct affinities { uint32_t n, pad; float *dense; size_t *row; uint32_t *col; float *p; };
 
 static void affinities_free(struct affinities *a)
@@ -50,7 +50,8 @@ static void conditional(const double *dd, size_t n, double perplexity, double *p
     for (int step = 0; step < 200; step++) {
         double sum = 0, moment = 0;
         for (size_t j = 0; j < n; j++) {
-            /* less the smallest distance: exp() would be 0 for all where points are far apart */
+            /* less the smallest distance: exp() would be 0 for all where points are far from each
+             * other */
             p[j] = dd[j] < 0 ? 0 : exp(-beta * (dd[j] - least));
             sum += p[j];
             moment += p[j] * (dd[j] - least);

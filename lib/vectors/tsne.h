@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { TSNE_EXACT_MOST = 5000 };  /* above this many points: Barnes-Hut, unless told otherwise */
+enum { TSNE_EXACT_MOST = 5000 };  /* above this many points: Barnes-Hut, unless chosen otherwise */
 
 struct tsne_options {
     double perplexity;            /* 30 */

@@ -3,8 +3,8 @@
  * (".vec": "word v1 .. vd" a line, first a line "n dim" that may be missing), word2vec's binary
  * form (".bin"), NumPy's .npy (words in FILE.npy.words, one a line; without it the words are row
  * numbers) and safetensors (a tensor "vectors" [n, dim], or the only two-dimensional one; words in
- * the U8 tensor "words", each followed by "\n"). What a file is, is told by its first bytes when it
- * is read and by its name when it is written. docs/formats/vectors.md. */
+ * the U8 tensor "words", each followed by "\n"). A file's kind is recognised by its first bytes
+ * when it is read and by its name when it is written. docs/formats/vectors.md. */
 #ifndef SPACE_VECTORS_H
 #define SPACE_VECTORS_H
 #include <stdbool.h>
@@ -24,7 +24,7 @@ struct vectors {
     uint64_t *count;         /* [n] frequencies, or NULL: not known (vectors_counts) */
     struct id_table words;   /* row + 1 */
     uint32_t duplicates, zeros;     /* rows left out on reading: word seen before; all zero */
-    /* words with U+FFFD for bytes that are not UTF-8; with spaces, where no first line told the
+    /* words with U+FFFD for bytes that are not UTF-8; with spaces, where no first line gave the
      * dimension */
     uint32_t replaced, spaced;
     size_t bytes_cap, at_cap, x_cap;    /* while it grows */

@@ -304,7 +304,7 @@ static struct vectors *read_binary(const char *path, const struct map *m,
     return NULL;
 }
 
-/* --- tables with their words apart ------------------------------------------------------------ */
+/* --- tables with separate words ------------------------------------------------------------- */
 
 /* words: n lines, or NULL for row numbers. */
 static struct vectors *table(const char *path, const float *x, uint64_t n, uint64_t dim,

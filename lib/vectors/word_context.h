@@ -17,7 +17,7 @@ int word_context_counts(const char *path, struct vectors *v);
 
 /* Word vectors from files over the same vocabulary: the words with a count of at least min_count
  * (at most `most` of them, 0: all), each file's contexts a block of columns of its own (so that
- * left and right, or near and far, stay apart), PPMI (sparse.h) by block, truncated SVD, rows U
+ * left and right, or near and far, stay separate), PPMI (sparse.h) by block, truncated SVD, rows U
  * s^power. Counts are filled in. */
 struct word_context_options {
     int dim;                    /* 50 */
