@@ -141,6 +141,7 @@ static int re_estimate(struct vectors *src, struct vectors *tgt, const float *sr
     if (o->map == INDUCE_NONE || !o->refinements) return 0;
     mutual(to, o->cutoff, p);
     to->pairs = p->n;
+    /* from the vectors as they were, not as the first map left them */
     memcpy(src->x, src_x, (size_t)src->n * (size_t)src->dim * sizeof *src_x);
     memcpy(tgt->x, tgt_x, (size_t)tgt->n * (size_t)tgt->dim * sizeof *tgt_x);
     return o->map == INDUCE_VECMAP

@@ -87,6 +87,7 @@ int inputs_langs(struct model_config *c, const struct strs *files, const char *o
         char lang[32];
         prog_lang_file(files->v[i], lang);
         if (!*lang) return err_set("--%s %s: expected LANG=SHARD", option, files->v[i]);
+        /* the language is the corpus's name in logs and states */
         if (!twice && find_lang(c, lang) >= 0)
             return err_set("--%s: language %s is given twice", option, lang);
         if (add_lang(c, lang) < 0) return -1;

@@ -79,6 +79,7 @@ int encoder_text_encode(struct encoder_text *e, const char *text, size_t n, stru
     e->line.n = e->tokens.n = x->n = 0;
     tbuf_add(&e->line, text, n);
     for (size_t i = 0; i < n; i++)
+        /* a line is the unit of the tokeniser; a space in its place keeps all offsets */
         if (e->line.p[i] == '\n' || e->line.p[i] == '\r') e->line.p[i] = ' ';
     const char *line = n ? e->line.p : "";
     int rc = raw_encode(e->raw, e->work, line, n, &e->tokens);
@@ -93,6 +94,8 @@ int encoder_text_encode(struct encoder_text *e, const char *text, size_t n, stru
         size_t len = stop ? (size_t)(stop - p) : e->tokens.n - i;
         x->ids[k] = vocab_id(e->v, p, len);
         x->span[k] = span[k];
+        /* a case marker stands for no text of its own: the word's tag belongs to the piece
+         * after it */
         x->marker[k] =
             e->how.case_marker && span[k].from == span[k].to && len == 3
             && (!memcmp(p, "\u21e7", 3) || !memcmp(p, "\u21ea", 3) || !memcmp(p, "\u238b", 3));
@@ -122,6 +125,7 @@ void rows_free(struct rows *r)
 
 void rows_shorten(int n[2], int room)
 {
+    /* the longer one loses its last token, and the second if they are equal: BERT's truncation */
     while (n[0] + n[1] > room) n[n[0] <= n[1]]--;
 }
 
@@ -137,6 +141,7 @@ void rows_pair(struct rows *r, const struct encoded *a, const struct encoded *b,
     r->split = r->n;
     if (!b) return;
     if (f == PAIR_TWO) put(r, VOCAB_EOS, 0);
+    /* segments are BERT's; RoBERTa's pairs have none */
     int type = f == PAIR_ONE;
     for (int i = 0; i < n[1]; i++) put(r, b->ids[i], type);
     put(r, VOCAB_EOS, type);
@@ -171,6 +176,8 @@ void rows_tagged(struct tag_parts *p, const struct encoded *word, int words, int
     p->n = 0;
     struct tag_part *x = NULL;
     for (int i = 0; i < words; i++) {
+        /* A word that no row can hold, or that has no tokens, still needs a row with a prediction:
+         * <unk>. */
         bool whole = word[i].n && word[i].n <= (size_t)longest - 2;
         int n = whole ? (int)word[i].n : 1;
         if (x && x->rows.n + n + 1 > longest) {
@@ -211,6 +218,8 @@ static struct window *new_window(struct windows *w)
 static void aim(struct window *v, size_t first, size_t last, bool known)
 {
     v->start = v->end = 0;
+    /* an answer cut by the window's edge would teach a wrong span: the window's target is <s> (row
+     * 0) */
     if (!known || (int)first < v->first || (int)last >= v->first + v->tokens) return;
     v->start = v->context + (int)first - v->first;
     v->end = v->context + (int)last - v->first;
@@ -271,6 +280,9 @@ bool window_has_most(const struct windows *w, int window, int token)
         const struct window *v = &w->v[i];
         int left = token - v->first, right = v->first + v->tokens - 1 - token;
         if (left < 0 || right < 0) continue;
+        /* BERT's rule (run_squad.py, _check_is_max_context): a token that several windows hold
+         * counts in the one where it has the most context on its poorer side; 0.01 times the length
+         * decides ties. */
         double score = (left < right ? left : right) + 0.01 * v->tokens;
         if (score > most) { most = score; best = i; }
     }
@@ -317,6 +329,7 @@ struct answer_found windows_answer(const struct windows *w, const float *start, 
 {
     struct answer_found found = { 0 };
     for (int i = 0; i < w->n; i++) {
+        /* "no answer" of several windows: the smallest score, as SQuAD 2.0's scripts take it */
         float null = start[0] + end[0];
         if (i == 0 || null < found.null_score) found.null_score = null;
         look(w, i, start, end, &found);

@@ -10,6 +10,7 @@ int masked_masker_open(struct masker *k, const struct setup *s)
 {
     k->how = *s->masking;
     k->vocab = s->vocab->n;
+    /* only the other schemes ask where words begin */
     k->words = k->how.scheme == MASKING_TOKEN ? NULL : word_starts_new(s->vocab);
     if (k->how.scheme != MASKING_PMI) return 0;
     k->ngrams = ngram_lists_read(&k->how.ngrams, s->c, s->vocab, k->words);
@@ -52,6 +53,8 @@ static void choose(struct masked *b, const struct masker *k, int first, int n, u
         int row = first + c->at;
         b->row[b->n] = row;
         b->target[b->n] = (int32_t)b->original[row];
+        /* units are numbered through the batch: a sentence's first one follows the last of the
+         * sentence before */
         b->unit[b->n] = b->units + c->unit;
         b->masked[b->n++] = c->read == VOCAB_MASK;
         b->input.token[row] = (int32_t)c->read;
@@ -107,6 +110,8 @@ void masked_add_document(struct masked *b, const struct masker *k, const struct 
     int cut = documents_cut(c, x, key, &swapped), type = types;
     const uint32_t *side[2] = { x->ids, x->ids + cut };
     int n[2] = { cut, x->n - cut }, a = swapped, z = !swapped;
+    /* one attention span and one run of positions: <s> a </s> b </s>, with token types where the
+     * model has them */
     struct batch_part parts[5] = { { &bos, 1, x->lang, 0, 0 },
                                    { side[a], n[a], x->lang, 0, 1 },
                                    { &eos, 1, x->lang, 0, n[a] + 1 },
@@ -161,6 +166,8 @@ int masked_largest(void *self, void *batch, const void *under, int tokens)
     else if (o->s.sentences) tokens = o->s.sentences * longest;
     uint32_t *ids = mem_zero((size_t)longest + (size_t)tokens, sizeof *ids);
     masked_clear(b);
+    /* A batch is closed by the sentence that reaches its tokens, so the largest has tokens - 1 rows
+     * and one more sentence of the longest kind. */
     for (int rows = tokens - 1; rows > 0; rows -= longest)
         batch_add(&b->input, ids, rows < longest ? rows : longest, 0, 0);
     batch_add(&b->input, ids, longest, 0, 0);
@@ -239,6 +246,8 @@ int masked_score(struct masked *b, struct pass *p, struct masked_score *s)
     masked_forward(NULL, b, &q);
     masked_loss(b, &q, "", 0, &best);
     s->n += b->n;
+    /* summed over batches and divided once: batches differ in size, so a mean of means would be
+     * another number */
     s->nll += masked_device_sum(q.t->k, q.term[0].x, q.term[0].n);
     if (best) s->hits += count_hits(q.t->k, best, b->target, b->n);
     return q.t->k->sync();
