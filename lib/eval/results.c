@@ -182,7 +182,7 @@ static struct line *new_line(struct page *p, const struct results *r, const char
     return &p->v[p->n++];
 }
 
-/* BLEU has two decimals, all else three. */
+/* BLEU is printed with two decimals, everything else with three. */
 static int decimals(const struct results *r, size_t c)
 { return strstr(r->metric.v[c], "BLEU") || strstr(r->metric.v[c], "multi") ? 2 : 3; }
 
@@ -201,6 +201,7 @@ static void system_line(const struct results *r, size_t s, struct line *to)
     for (size_t c = 0; c < r->columns; c++) {
         const struct value *x = cell(r, s, c, NO_SEED);
         size_t n = 0;
+        /* a value without a seed is one run: no interval */
         if (x) { snprintf(to->text[c], CELL, "%.*f", decimals(r, c), x->v); continue; }
         for (size_t k = 0; k < r->seed.n; k++)
             if ((x = cell(r, s, c, k))) v[n++] = x->v;

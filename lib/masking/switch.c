@@ -110,6 +110,7 @@ static int read_file(struct switches *s, const char *path, const int lang[2], bo
     int rc = t ? 0 : -1;
     while (rc >= 0 && (rc = text_line(t, &p, &n)) > 0) {
         struct line l;
+        /* chained line by line while the file is read: a pipe can be read only once */
         h = XXH3_64bits_withSeed(p, n, h);
         if ((rc = cut(&l, p, n, t)) < 0) break;
         uint32_t a = vocab_id(v, l.a, l.a_n), b = vocab_id(v, l.b, l.b_n);
@@ -130,8 +131,7 @@ static int read_file(struct switches *s, const char *path, const int lang[2], bo
     return rc;
 }
 
-/* Sorted, each pair once, with the bounds of the draws. Returns how many pairs had been there
- * before. */
+/* Sorted, each pair once, with the bounds of the draws. Returns how many pairs were repetitions. */
 static uint64_t settle(struct language *l, double temperature)
 {
     uint64_t repeated = 0;
@@ -152,6 +152,8 @@ static uint64_t settle(struct language *l, double temperature)
         for (size_t j = i; j < k; j++) sum += exp((l->e[j].score - most) / temperature);
         for (size_t j = i; j < k; j++) {
             upto += exp((l->e[j].score - most) / temperature);
+            /* Cumulative probabilities as 32-bit bounds: a draw compares one random
+             * number with them, without floating point. */
             double bound = floor(upto / sum * 4294967296.0);
             l->e[j].upto = j + 1 == k || bound > UINT32_MAX ? UINT32_MAX : (uint32_t)bound;
         }

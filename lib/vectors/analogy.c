@@ -55,6 +55,8 @@ static void answer(struct batch *b, struct analogy_report *r, struct out *out)
             if (w[3].set == s) right[i] = row[w[3].row];
             for (uint32_t j = 0; j < m; j++) {
                 bool asked = false;
+                /* the cheap test first: few words beat the best so far, and only these are compared
+                 * with a, b and c */
                 if (row[j] <= best[i]) continue;
                 for (int k = 0; k < 3; k++) asked |= w[k].set == s && w[k].row == j;
                 if (asked) continue;
@@ -146,6 +148,7 @@ static int read_question(struct batch *b, struct text *t, const char *line, size
         known = known
                 && look_up(b->sets, b->n_sets, word[k], len[k], &q.w[swap && k < 2 ? 1 - k : k]);
     if (!known) return 0;
+    /* accuracy is over the questions whose words all have vectors; the others are only counted */
     s->asked++;
     b->q[b->n++] = q;
     return 0;
