@@ -35,8 +35,8 @@ static void errors(void *ctx, int first, int last)
             /* Written even where there is no neighbour: the second pass reads every slope. */
             g->slope[i] = 0;
             if (g->nb[i] < 0) continue;
-            /* loss = weight * sum of f (dot_scale H.B - log X)^2. */
             const float *b = of_b(g, (size_t)g->nb[i] * D, D, b_room);
+            /* loss = weight * sum of f (dot_scale H.B - log X)^2. */
             float e = g->dot_scale * s->dot(h, b, D) - g->logx[i];
             sum += g->f[i] * e * e;
             g->slope[i] = g->scale * g->weight * 2 * g->f[i] * e * g->dot_scale;
