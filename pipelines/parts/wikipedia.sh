@@ -1,8 +1,7 @@
-# Wikipedia in languages A and B, as MLM-GC's Tables 1 to 3 and Figures 1 to 3 have it: sentences
-# that XLM's scripts make with WikiExtractor, which CORPUS_CACHE must have.
-for l in $LANGS; do
-    for p in train valid test; do published raw.$p.$l  raw/$p.$l wiki15/$p.$l; done
-done
+# Wikipedia in languages A and B, as MLM-GC's Tables 1 to 3 and Figures 1 to 3 have it: what
+# WikiExtractor makes of its dumps, or XLM's scripts of that, which CORPUS_CACHE must have.
+part extracted
+for l in $LANGS; do wikipedia_text $l; done
 # MUSE's test dictionaries of both directions, where it has them, as the paper's "MUSE tasks" ask
 if grep -q "^muse/$A-$B.5000-6500.txt" "$own/sources.tsv"; then
     for d in $A-$B $B-$A; do published raw.muse.$d  raw/muse.$d muse/$d.5000-6500.txt; done

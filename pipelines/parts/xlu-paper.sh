@@ -1,14 +1,12 @@
 # xlu as published: the 15 languages of XNLI, text of Wikipedia and pairs as XLM's scripts make them
-# (CORPUS_CACHE has wiki15/{train,valid,test}.L, one sentence per line, Chinese and Thai words
-# apart, and wiki15/para.en-L.{en,L}); inference learnt from MultiNLI's English, questions from
-# SQuAD's.
+# (CORPUS_CACHE has wikipedia-extracted/L/, or wiki15/{train,valid,test}.L, one sentence per line,
+# and wiki15/para.en-L.{en,L}); inference learnt from MultiNLI's English, questions from SQuAD's.
 setting START ""
 LANGS="en fr es de el bg ru tr ar vi th zh hi sw ur"
 MODEL=$XLU_MODEL MERGES=$XLU_MERGES TUNE=
 setting NGRAMS "--top 800000"
-for l in $LANGS; do
-    for p in train valid test; do published raw.$p.$l  raw/$p.$l wiki15/$p.$l; done
-done
+part extracted
+for l in $LANGS; do wikipedia_text $l; done
 part text
 part cooc
 part encoder
