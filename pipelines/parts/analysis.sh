@@ -2,7 +2,8 @@
 # alike the two corpora are: the analyses of MLM-GC (sections 3.2 and 5.1) and TCS/SCS-MLM (section
 # 2). The experiment may name sets of sentence pairs, raw/SET.A and raw/SET.B, in SENTENCES, a file
 # of analogies in `questions`, and in `kings` four pairs of translations, "x,x' y,y' z,z' w,w'", of
-# which the cosines of x - y + z with w and w' are measured, in all languages' mixtures (Table 3).
+# which the cosines of x - y + z with w and w' are measured, in all languages' mixtures (Table 3), and
+# in `company` pairs of words whose counts are compared, "B's|A's|A's..." (MLM-GC, 3.3).
 part pretrain
 RESULTS=analysis/results.tsv PAGE=analysis-page
 layers=$(sed -n 's/.*--layers \([0-9]*\).*/\1/p' <<< "$MODEL")
@@ -39,6 +40,16 @@ for w in $WINDOWS; do
 done
 stage $f.ranks  $f/ranks.tsv : cooc/$A.cooc cooc/$B.cooc : \
     "cooc-study --ranks cooc/$A.cooc cooc/$B.cooc > $f/ranks.tsv"
+company_of() {
+    local one=${company%%|*} rest=${company#*|}
+    quick $f.company  $f/tables/8-company.rows : cooc/{$A,$B}.cooc $P/company.awk : \
+        "{ echo '# How far apart counts are: |log(c X) - log(Y)|' &&
+            awk -v A=$A -v B=$B -f $P/company.awk <(cooc-query --stat cooc/$A.cooc)
+                <(cooc-query --stat cooc/$B.cooc) <(echo $one | cooc-query cooc/$B.cooc)
+                <(printf '${rest//|/\\n}\\n' | cooc-query cooc/$A.cooc); }
+            > $f/tables/8-company.rows"
+    tables+=" $f/tables/8-company.rows"
+}
 # figure NAME INPUTS COMMAND
 figure() { stage $f.fig.${1#*-}  $f/fig/$1.svg : $2 : "$3 -o $f/fig/$1.svg"; }
 figure 1-bins "$(printf "$f/bins.%s.tsv " $WINDOWS)" \
@@ -184,6 +195,7 @@ for t in $SENTENCES; do
 done
 [ -z "${kings-}" ] ||
     tabulate 7-kings kings.rows "Cosine of one word less another, plus a third, with a fourth"
+[ -z "${company-}" ] || company_of
 # one name per column: what sentences, and how they were compared
 quick $f.results  $RESULTS : $tables : \
     "awk -F '\\t' -v OFS='\\t' '/^#/ { next }
