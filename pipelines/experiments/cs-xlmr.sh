@@ -1,12 +1,13 @@
 # Code switching of XLM-R (TCS-MLM, SCS-MLM; Lu, Lu and Zhang 2023): its BASE and LARGE models. The
 # folder that START names, XLM-R base or large, goes on with CC-100 in 50 languages, by TCS and by
-# SCS; both and XLM-R itself are measured by dictionary and similarity (Table 1, Figures 3, 7, 11),
+# SCS; both and XLM-R itself are measured by dictionary and similarity (Table 1, Figures 2, 3, 7, 11),
 # retrieval (Table 14) and tasks learnt in English (Tables 2 to 4, 10 to 13) or in all languages'
 # translations (translate-train-all, Tables 10 and 11), by language.
 #   CS_SYSTEMS  tcs, scs; more: plain MLM for as many passes
 #   CS_BESIDE   "name=folder ..." of models of XLM-R's vocabulary to measure in the same way
 #               (InfoXLM, VECO; Figure 4)
 #   CS_TABLES   "name=folder ..." whose embeddings alone are measured (mT5, XGLM; Table 9)
+#   CS_PLANE    languages whose tokens are drawn in the plane
 #   CS_TASKS    xnli pawsx pos ner mlqa tatoeba; CS_ALL: those with translated training sets
 [ $SCALE = paper ] || refuse "SCALE=$SCALE" "XLM-R and CC-100 are SCALE=paper's; cs-demo and" \
     "cs-deen do the same on two languages, and make rehearse/cs-xlmr proves the plan"
@@ -131,6 +132,31 @@ layers_of() {           # SEED NAME TITLE MODEL MODEL-READS LAYERS
     results+=$rows
 }
 
+# --- words in the plane: tokens of five languages' dictionaries, their embeddings and their states
+# at the top, each alone (Figure 2, whose languages are not named) ---------------------------------
+setting CS_PLANE "en ar de ja ru"
+setting CS_PLANE_PAIRS 400
+plane=
+for l in ${CS_PLANE#en }; do [[ " $CS_TO_EN " != *" $l "* ]] || plane+=" $l"; done
+in_plane() {            # SEED NAME TITLE MODEL MODEL-READS
+    local d=s$1/$2 l sets dicts what title from pick
+    [ -n "$plane" ] || return 0
+    dicts=$(printf 'cs/%s-en.dict ' $plane)
+    train s$1.$2.top  $d/top.vec : $5 : \
+        "embed -q --model $4 --alone --layer $layers --device $DEVICE > $d/top.vec"
+    pick="awk -v MOST=$CS_PLANE_PAIRS -f $P/pick-vectors.awk -v COLUMN"
+    for what in table top; do
+        from=$d/$what.vec title="embeddings"; [ $what = table ] || title="states of layer $layers"
+        sets="en=$d/$what.en.vec"
+        for l in $plane; do sets+=" $l=$d/$what.$l.vec"; done
+        stage s$1.$2.plane-$what  page/plane-$what-$1-$2.svg : $from $dicts $P/pick-vectors.awk : \
+            "$pick=2 $dicts $from > $d/$what.en.vec && for l in$plane; do
+                $pick=1 cs/\$l-en.dict $from > $d/$what.\$l.vec || exit; done &&
+            plot tsne $sets --title \"$3, $title\" -o page/plane-$what-$1-$2.svg &&
+            rm ${sets//[a-z][a-z]=/}"
+    done
+}
+
 # --- tasks: which languages each has, and its files -----------------------------------------------
 declare -A asked=(
     [xnli]="ar bg de el en es fr hi ru sw th tr ur vi zh" [pawsx]="de en es fr ja ko zh"
@@ -232,6 +258,7 @@ measured() {            # SEED NAME TITLE MODEL MODEL-READS
         "embed -q --model $4 --device cpu > s$1/$2/table.vec"
     table_of $1 $2 "$3" s$1/$2/table.vec cs
     layers_of $1 $2 "$3" $4 "$5" $layers
+    [ $1 != ${SEEDS%% *} ] || in_plane $1 $2 "$3" $4 "$5"
     for t in $CS_TASKS; do
         if [ $t = tatoeba ]; then found_pairs $1 $2 "$3" $4 "$5"; continue; fi
         learnt $1 $2 "$3" $4 "$5" $t ""

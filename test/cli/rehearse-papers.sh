@@ -20,6 +20,9 @@ for row in 'XLM-R BASE.de-en.table Hit@1' 'XLM-R BASE . TCS-MLM.de-en.RSIM layer
     'XLM-R BASE . TCS-MLM.sw-en.Tatoeba'; do
     rows cs-xlmr-base-rehearsal-paper | has "^$row$" || fail "cs-xlmr: no row $row"
 done
+# both pictures of Figure 2, of each model
+is "$(cd runs/cs-xlmr-base-rehearsal-paper/page && echo plane-*.svg)" "$(echo \
+    plane-{table,top}-1-{scs,tcs,xlm-r}.svg)"
 
 rehearsed derived SYSTEMS=align TRANSFORMS=trans-syn
 for k in POS NER NLI; do
