@@ -1,5 +1,5 @@
-# extracted.awk: the paragraphs that WikiExtractor took out of Wikipedia, one per line, with an empty
-# line behind each article. It reads both of its forms, <doc ...> and --json, whatever their
+# extracted.awk: the paragraphs that WikiExtractor took out of Wikipedia, one per line, with an
+# empty line behind each article. It reads both of its forms, <doc ...> and --json, whatever their
 # version; titles, with which an article begins, are left out. \u00e9 becomes &#233;, for
 # unescape.awk. FILE, of the environment, is what it is called. Bytes: LC_ALL=C.
 function hex(s,    i, n) {

@@ -1,5 +1,5 @@
-# joined.awk [-v DOCUMENTS=1] PREFIXES -: sentences, of lines in which \001 stands where one may end:
-# behind a full stop, before what one can begin with. It ends there unless the word is one that
+# joined.awk [-v DOCUMENTS=1] PREFIXES -: sentences, of lines in which \001 stands where one may
+# end: behind a full stop, before what one can begin with. It ends there unless the word is one that
 # keeps its stop (PREFIXES, Moses' lists), as Moses' split-sentences.perl has it. Without
 # DOCUMENTS=1 empty lines, the ends of articles, are left out. Bytes: LC_ALL=C.
 FILENAME != "-" {

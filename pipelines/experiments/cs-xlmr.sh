@@ -1,8 +1,8 @@
 # Code switching of XLM-R (TCS-MLM, SCS-MLM; Lu, Lu and Zhang 2023): its BASE and LARGE models. The
 # folder that START names, XLM-R base or large, goes on with CC-100 in 50 languages, by TCS and by
-# SCS; both and XLM-R itself are measured by dictionary and similarity (Table 1, Figures 2, 3, 7, 11),
-# retrieval (Table 14) and tasks learnt in English (Tables 2 to 4, 10 to 13) or in all languages'
-# translations (translate-train-all, Tables 10 and 11), by language.
+# SCS; both and XLM-R itself are measured by dictionary and similarity (Table 1, Figures 2, 3, 7,
+# 11), retrieval (Table 14) and tasks learnt in English (Tables 2 to 4, 10 to 13) or in all
+# languages' translations (translate-train-all, Tables 10 and 11), by language.
 #   CS_SYSTEMS  tcs, scs; more: plain MLM for as many passes
 #   CS_BESIDE   "name=folder ..." of models of XLM-R's vocabulary to measure in the same way
 #               (InfoXLM, VECO; Figure 4)

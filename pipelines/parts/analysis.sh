@@ -2,8 +2,8 @@
 # alike the two corpora are: the analyses of MLM-GC (sections 3.2 and 5.1) and TCS/SCS-MLM (section
 # 2). The experiment may name sets of sentence pairs, raw/SET.A and raw/SET.B, in SENTENCES, a file
 # of analogies in `questions`, and in `kings` four pairs of translations, "x,x' y,y' z,z' w,w'", of
-# which the cosines of x - y + z with w and w' are measured, in all languages' mixtures (Table 3), and
-# in `company` pairs of words whose counts are compared, "B's|A's|A's..." (MLM-GC, 3.3).
+# which the cosines of x - y + z with w and w' are measured, in all languages' mixtures (Table 3),
+# and in `company` pairs of words whose counts are compared, "B's|A's|A's..." (MLM-GC, 3.3).
 part pretrain
 RESULTS=analysis/results.tsv PAGE=analysis-page
 layers=$(sed -n 's/.*--layers \([0-9]*\).*/\1/p' <<< "$MODEL")
