@@ -253,7 +253,7 @@ DEB = build/deb/isoglot-$(VERSION)
 .PHONY: deb deb-source
 deb: deb-source
 	@command -v dpkg-buildpackage > /dev/null || { echo 'make: deb needs Debian and its packages' \
-	    'dpkg-dev and debhelper' >&2; exit 1; }
+	    'build-essential and debhelper' >&2; exit 1; }
 	@cd $(DEB) && env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL dpkg-buildpackage -us -uc $(DEB_FLAGS)
 	@! command -v lintian > /dev/null || lintian --fail-on error build/deb/*.changes
 	@ls build/deb/*.deb

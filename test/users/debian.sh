@@ -32,7 +32,7 @@ sed -i "s/@VERSION@/$version/; s/@DATE@/$(LC_ALL=C date -R)/" debian/changelog
 rm -rf "$root/isoglot"/*; tar -xzf "isoglot-$version.tar.gz" -C "$root/isoglot"
 mv "isoglot-$version.tar.gz" "$root/isoglot/isoglot_$version.orig.tar.gz"
 mv debian "$root/isoglot/isoglot-$version"
-inside "cd isoglot/isoglot-$version && test/setup dpkg-dev debhelper lintian &&
+inside "cd isoglot/isoglot-$version && test/setup build-essential debhelper lintian &&
     dpkg-buildpackage -us -uc" > log 2>&1 || { tail -n 20 log; fail "dpkg-buildpackage"; }
 inside 'cd isoglot && lintian --fail-on error *.changes' > log 2>&1 || { cat log; fail "lintian"; }
 files() { (cd "$root" && find . \( -path ./proc -o -path ./isoglot -o -path ./var \) -prune -o \
