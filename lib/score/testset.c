@@ -130,7 +130,7 @@ int testset_find(struct testset *t, const char *name, const char *pair)
         free(path);
         free(in);
     }
-    qsort(t->field, (size_t)t->n, sizeof *t->field, by_rank);
+    if (t->n) qsort(t->field, (size_t)t->n, sizeof *t->field, by_rank);
     bool source = false, reference = false;
     for (int k = 0; k < t->n; k++) {
         t->field[k].reference = is_taken(name, pair, t->field[k].name);
