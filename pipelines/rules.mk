@@ -47,7 +47,7 @@ $(VERBS:%=%/%): export ASKED = $@
 $(VERBS:%=%/%): experiment
 	+@case $$ASKED in pipeline/*|rehearse/*|fetch/*|why/*|report/*|table/*) \
 	    $(MAKE) -s --no-print-directory $(PARALLEL) build-all && $(or $(link_bin),:);; esac
-	+@case $$ASKED in rehearse/ppa-*|rehearse/cs-xlmr|rehearse/unmt-mbart) \
+	+@case $$ASKED in rehearse/ppa-*|rehearse/xlu|rehearse/cs-xlmr|rehearse/unmt-mbart) \
 	    $(MAKE) -s --no-print-directory '$(O)/test/tool/standin';; esac
 	+@MAKE='$(MAKE)' BIN="$$(cd '$(O)/bin' && pwd)" exec pipelines/conduct "$${ASKED%%/*}" \
 	    "$${ASKED#*/}"

@@ -20,7 +20,7 @@ END
     setting MODEL "--no-encoder-langs --layers $layers --dim $width --heads $heads
         --ffn $((4 * width)) --dropout $dropout"
     setting MT_STEPS $steps
-    setting MT "--precision $PRECISION --tokens $tokens --lr 1e-3 --warmup $((steps / 5))
+    setting MT "--precision $PRECISION --tokens $tokens --lr 1e-3 --warmup $((MT_STEPS / 5))
         --schedule linear --beta2 0.98 --label-smoothing 0.1 --valid-every $every --patience 4
         --save-every $every --keep 1 --steps $MT_STEPS"
     setting DECODE "--beam 5"
