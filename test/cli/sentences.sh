@@ -83,3 +83,12 @@ command_of raw.parts
 is "$(cat raw/valid.en)" "$(printf 'Number %s.\nIt ends.\n\n' 1000 2000)"
 is "$(cat raw/test.en)" "$(printf 'Number %s.\nIt ends.\n\n' 1 1001 2001)"
 is "$(grep -c '^$' raw/train.en)" 1996
+# few articles: the last to choose, the first to test; too few are said to be
+head -n 5 cache/wikipedia-extracted/en/wiki_00 > few && mv few cache/wikipedia-extracted/en/wiki_00
+command_of raw.wikipedia
+command_of raw.parts
+is "$(head -n 1 raw/test.en; head -n 1 raw/valid.en; grep -c '^$' raw/train.en)" \
+    "$(printf 'Number %s.\n' 1 5; echo 3)"
+head -n 2 cache/wikipedia-extracted/en/wiki_00 > few && mv few cache/wikipedia-extracted/en/wiki_00
+command_of raw.wikipedia
+fails 1 '^2 articles: too few to learn from' command_of raw.parts
