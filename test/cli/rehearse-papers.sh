@@ -10,6 +10,7 @@ P=$TOP/pipelines
 export RUNS=$PWD/runs MAKE=make SEEDS=1
 rehearsed() {       # EXPERIMENT SETTING...
     env "${@:2}" "$P/conduct" rehearse $1 > out 2>&1 || { tail -n 20 out; fail "$1"; }
+    ! command -v gnuplot > /dev/null || ! grep 'lacks a picture' out || fail "$1's page"
 }
 # rows RUN: which of results.tsv there are, without their values
 rows() { cut -f 2-4 runs/$1/results.tsv; }
