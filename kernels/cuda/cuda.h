@@ -101,8 +101,8 @@ bool cuda_gemm_gelu_tanh(int M, int N, int K, struct matrix A, struct matrix B, 
                          const float *bias, void *pre);
 const char *gemm_open(void);                /* opens cuBLASLt: NULL, or what is missing */
 const char *gemm_plans(void);               /* "", or ", N algorithms chosen in T ms" */
-const char *gemm_describe(
-    void); /* "cuBLASLt 13.0.2", and whether there were products that it has no algorithm for */
+/* "cuBLASLt 13.0.2", and whether there were products that it has no algorithm for */
+const char *gemm_describe(void);
 
 /* Calls F<float>(...) or F<bf16>(...). */
 #define BY_TYPE(F, ...) (cuda.bf16 ? F<bf16>(__VA_ARGS__) : F<float>(__VA_ARGS__))

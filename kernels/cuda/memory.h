@@ -6,9 +6,9 @@
 
 cudaError_t memory_open(void);              /* after the stream is there */
 void memory_upload(void *to, const void *host, size_t bytes);
-void memory_recording(
-    void); /* what is written to and which copies of weights are used is noted from here on ... */
-void memory_replay(void);                   /* ... and made to hold before it is all done again */
+/* From here on notes what is written to and which copies of weights are used ... */
+void memory_recording(void);
+void memory_replay(void);                   /* ... and makes it hold before it is all done again */
 void memory_table(struct kernels *k); /* fills in alloc .. get, fetch, host_alloc, host_release */
 
 /* graph.cu */

@@ -139,17 +139,17 @@ static int append(struct mix *x, struct mix_known *k, bool silent)
     if (at >= 0) return silent ? 0 : err_set("objective %s is named twice", k->o->name);
     if (x->n == MIX_MOST) return err_set("at most %d objectives at once", MIX_MOST);
     struct member *m = &x->m[x->n++];
-    *m = (struct member){ .o = k->o, .self = k->self, .on = -1, .silent = silent };
+    *m = (struct member){ .o = k->o, .self = k->self, .host = -1, .silent = silent };
     if (ramp_parse(&m->weight, k->weight.ramp) < 0)
         return err_set("--%.*s %s", (int)strcspn(k->weight_name, "|"), k->weight_name, err_msg());
     return 0;
 }
 
-/* The first objective of on's list that was named; where none was, the first that is known. */
-static struct mix_known *host(const struct mix *x, const char *on, const char *list)
+/* The first of `hosts` that was named in `list`; where none was, the first that is known. */
+static struct mix_known *host_of(const struct mix *x, const char *hosts, const char *list)
 {
     struct mix_known *first = NULL;
-    for (const char *p = on; *p; ) {
+    for (const char *p = hosts; *p; ) {
         size_t len = strcspn(p, " ");
         struct mix_known *k = known(x, p, len);
         for (const char *q = list; k && *q; ) {
@@ -163,21 +163,22 @@ static struct mix_known *host(const struct mix *x, const char *on, const char *l
     return first;
 }
 
-static int choose(struct mix *x, const char *list, bool riders)
+static int choose(struct mix *x, const char *list, bool auxiliary)
 {
     for (const char *p = list; ; p++) {
         size_t len = strcspn(p, ",");
         struct mix_known *k = known(x, p, len);
         if (!k) return unknown(x, p, (int)len);
-        /* Hosts first, whatever the order in --objective: a rider needs its host's index. */
-        if (!riders == !k->o->on) {
-            struct mix_known *under = k->o->on ? host(x, k->o->on, list) : NULL;
-            if (k->o->on && !under)
-                return err_set("objective %s cannot be used here: it rides on %s", k->o->name,
-                               k->o->on);
-            if ((under && append(x, under, true) < 0) || append(x, k, false) < 0) return -1;
-            if (under) x->m[x->n - 1].on = find(x, under->o);
-            if (under && k->o->rides) k->o->rides(k->self, under->o);
+        /* Hosts first, whatever the order in --objective: an auxiliary objective needs its host's
+         * index. */
+        if (!auxiliary == !k->o->hosts) {
+            struct mix_known *host = k->o->hosts ? host_of(x, k->o->hosts, list) : NULL;
+            if (k->o->hosts && !host)
+                return err_set("objective %s cannot be used here: it needs the batches of %s",
+                               k->o->name, k->o->hosts);
+            if ((host && append(x, host, true) < 0) || append(x, k, false) < 0) return -1;
+            if (host) x->m[x->n - 1].host = find(x, host->o);
+            if (host && k->o->attach) k->o->attach(k->self, host->o);
         }
         p += len;
         if (!*p) return 0;
@@ -193,8 +194,9 @@ static int read_ratio(struct mix *x, const char *ratio)
         int i = k ? find(x, k->o) : -1;
         char *end;
         if (i < 0) return err_set("--mix names %.*s, which is not in %s", (int)len, p, x->asked);
-        if (!mix_passes(x, i) || x->m[i].on >= 0)
-            return err_set("--mix: %s rides on another objective and is drawn with it", k->o->name);
+        if (!mix_passes(x, i) || x->m[i].host >= 0)
+            return err_set("--mix: %s uses another objective's batches and is drawn with it",
+                           k->o->name);
         unsigned long share = p[len] == ':' ? strtoul(p + len + 1, &end, 10) : 0;
         if (share < 1 || share > 1000000 || (*end && *end != ','))
             return err_set("--mix %s: expected NAME:N,NAME:N with N from 1 to 1000000", ratio);
@@ -204,7 +206,7 @@ static int read_ratio(struct mix *x, const char *ratio)
         p = end;
     }
     for (int i = 0; i < x->n; i++)
-        if (x->m[i].on < 0 && !x->m[i].share)
+        if (x->m[i].host < 0 && !x->m[i].share)
             return err_set("--mix leaves out %s", x->m[i].o->name);
     return 0;
 }
@@ -219,7 +221,7 @@ static int check_rows(const struct opt *rows, const struct mix_known *k, const s
 static int check_by_data(const struct mix *x)
 {
     for (int i = 0; i < x->n; i++)
-        if (x->m[i].on < 0 && !x->m[i].o->epoch)
+        if (x->m[i].host < 0 && !x->m[i].o->epoch)
             return err_set("--mix by-data: objective %s has no data of its own to count",
                            x->m[i].o->name);
     return 0;
@@ -276,10 +278,10 @@ static void share_by_data(struct mix *x)
 {
     double all = 0;
     for (int i = 0; i < x->n; i++)
-        if (x->m[i].on < 0) all += x->m[i].o->epoch(x->m[i].self);
+        if (x->m[i].host < 0) all += x->m[i].o->epoch(x->m[i].self);
     for (int i = 0; i < x->n; i++) {
         struct member *m = &x->m[i];
-        if (m->on >= 0) continue;
+        if (m->host >= 0) continue;
         m->share = (uint32_t)fmax(1, round(1e6 * m->o->epoch(m->self) / all));
         x->shares += m->share;
     }
@@ -353,8 +355,8 @@ void mix_turn(const struct mix *x, int64_t step, uint64_t seed, bool part[MIX_MO
     int chosen = x->shares ? drawn(x, step, seed) : -1;
     for (int i = 0; i < x->n; i++) {
         const struct member *m = &x->m[i];
-        if (m->on >= 0)
-            part[i] = part[m->on] && (!mix_passes(x, i) || ramp_value(&m->weight, step) > 0);
+        if (m->host >= 0)
+            part[i] = part[m->host] && (!mix_passes(x, i) || ramp_value(&m->weight, step) > 0);
         else
             part[i] = (chosen < 0 || chosen == i) && (m->silent || ramp_value(&m->weight, step) > 0)
                       && (!m->o->turn || m->o->turn(m->self, step));

@@ -36,10 +36,10 @@ struct mix_known {
 struct member {
     const struct objective *o;
     void *self;
-    int on;                      /* the member it rides on; -1: none */
+    int host;                    /* the member that is its host; -1: none */
     /* of those with a pass of their own: its number, part of the key of its dropout */
     int place;
-    /* here for its batches only: another one rides on it, its own loss is not wanted */
+    /* here only as the host of another one: its own loss is not wanted */
     bool silent;
     struct ramp weight;
     uint32_t share;              /* of --mix */

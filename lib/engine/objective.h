@@ -2,14 +2,15 @@
  * One file in lib/objective and one row in lib/objective/table.c each; the engine (mix.h, step.h,
  * run.h) knows this struct and no loss by name.
  *
- * An objective has a pass of its own over batches of its own (mlm), rides on another one's pass
- * (gc: `on`, and batches without `forward`), or has a pass of its own over what it makes of another
- * one's batch (`on`, and `forward`: MLM on a code-switched copy).
+ * An objective has a pass of its own over batches of its own (mlm), or is auxiliary to another one,
+ * its host: it adds a loss to the host's pass (gc: `hosts`, and batches without `forward`), or has
+ * a pass of its own over what it makes of the host's batch (`hosts`, and `forward`: MLM on a
+ * code-switched copy).
  *
  * A step, for each of its micro-batches (turn), in the order of --objective:
  *   make      on the data thread, some micro-batches ahead: fills `batch`; no model to look at
  *   prepare   the model is at hand, without gradients: back-translation, keys of a momentum encoder
- *   forward, loss (and those of the riders), watch (of those with a pass of their own), backward
+ *   forward, loss (and auxiliary ones), watch (of those with a pass of their own), backward
  *   write     with --write-batches
  * and once the optimiser has stepped: stepped. Gradients of all passes of a step add up. */
 #ifndef ENGINE_OBJECTIVE_H
@@ -90,7 +91,7 @@ struct pass {
     bool planning;
     /* rows of what the encoder reads that are mixtures of embeddings (tape.h); NULL: none */
     const struct mixture *mix;
-    /* states [rows, dim] that riders see, set by forward */
+    /* states [rows, dim] that auxiliary losses see, set by forward */
     struct var *h;
     /* the encoder's states [rows of the encoder, dim] where h is a decoder's; else NULL */
     struct var *encoder;
@@ -119,7 +120,7 @@ enum batch_side { BATCH_DECODER, BATCH_ENCODER };
 /* The states of one half. */
 struct var *pass_states(const struct pass *p, enum batch_side side);
 
-/* What an objective sees of the batch that it rides on: one half's sentences, what stood at their
+/* What an objective sees of its host's batch: one half's sentences, what stood at their
  * rows before some were masked [rows], what the encoder reads in its place [rows], and which n rows
  * the pass predicts, ascending (NULL: every row). */
 struct batch_view {
@@ -134,7 +135,7 @@ struct batch_view {
 struct batch_kind {
     size_t size;                                 /* bytes; a batch starts as zeros */
     void (*free)(void *batch);
-    /* The model's pass over it: sets p->h. NULL: its objective rides on another one's pass. */
+    /* The model's pass over it: sets p->h. NULL: its objective adds to its host's pass. */
     int (*forward)(void *self, void *batch, struct pass *p);
     /* Adds the gradient of scale * mean loss to the states, and the losses to the log: the loss of
      * every objective that has no other. */
@@ -143,11 +144,11 @@ struct batch_kind {
      * pass and `watch`. */
     void (*write)(const void *self, const void *batch, const struct pass *p, struct batch_file *to);
     /* The largest batch with micro-batches of so many tokens; forward and loss run on it on the
-     * planning device. under: as of `make`. */
-    int (*largest)(void *self, void *batch, const void *under, int tokens);
+     * planning device. host_batch: as of `make`. */
+    int (*largest)(void *self, void *batch, const void *host_batch, int tokens);
 
-    /* For those that ride on it, NULL where none can. With these, forward, loss and write may be
-     * called with another objective's self. */
+    /* For auxiliary objectives, NULL where there can be none. With these, forward, loss and write
+     * may be called with another objective's self. */
     struct batch_view (*view)(const void *batch, enum batch_side side);
     void (*clear)(void *batch);
     /* Appends sentence s of `from` and what is predicted of it. Sentences are taken in their order,
@@ -157,8 +158,8 @@ struct batch_kind {
 
 /* Where ranks share out a step's micro-batches. */
 struct objective_ranks {
-    /* `make` of a rider keeps nothing from one micro-batch for the next ones: it is not called for
-     * those that another rank computes */
+    /* `make` of an auxiliary objective keeps nothing from one micro-batch for the next ones: it is
+     * not called for those that another rank computes */
     bool keeps_nothing;
     /* In place of prepare and what follows: another rank computes this micro-batch. NULL: nothing
      * to do. */
@@ -178,8 +179,8 @@ enum {
 struct objective {
     const char *name, *about;                    /* the log's name of its loss; a line for --help */
     const char *about_align;                     /* the same for align-post's; NULL: about */
-    /* "mlm mass": those it can ride on, the best first; NULL: a stream of its own */
-    const char *on;
+    /* "mlm mass": those that can be its host, the best first; NULL: a stream of its own */
+    const char *hosts;
     unsigned used_by;                            /* OBJECTIVE_* */
     bool decoder;                                /* the model has one */
     bool dict;                                   /* it reads dictionaries of tokens: --dict */
@@ -194,8 +195,8 @@ struct objective {
     void (*defaults)(void *self);
     /* after them: what is otherwise in this program */
     void (*presets)(void *self, unsigned used_by);
-    /* of a rider: which objective it rides on */
-    void (*rides)(void *self, const struct objective *host);
+    /* which objective is its host */
+    void (*attach)(void *self, const struct objective *host);
     int (*check)(const void *self);              /* do the options fit together? */
     int (*fits)(const void *self, const struct model_config *c);     /* and this model? */
     /* Reads its files, adds heads and state. Nothing of the device or the model's weights is
@@ -219,16 +220,16 @@ struct objective {
     double (*epoch)(const void *self);
 
     /* --- a step, in this order */
-    /* Does it take part? NULL: in every step. Of riders: NULL always. */
+    /* Does it take part? NULL: in every step. With `hosts`: NULL always. */
     bool (*turn)(const void *self, int64_t step);
-    /* On the data thread. under: the batch of `on`. */
-    int (*make)(void *self, void *batch, const void *under, const struct turn *at);
+    /* On the data thread. host_batch: NULL without a host. */
+    int (*make)(void *self, void *batch, const void *host_batch, const struct turn *at);
     int (*prepare)(void *self, void *batch, struct pass *p);
     /* As batch->loss, in its place. NULL: that. */
     int (*loss)(void *self, void *batch, struct pass *p, float scale);
-    /* Of one with `on` and a pass of its own: looks at the pass of `on` while its states are
+    /* Of one with a host and a pass of its own: looks at the host's pass while its states are
      * there, before backward. */
-    int (*watch)(void *self, void *batch, struct pass *under);
+    int (*watch)(void *self, void *batch, struct pass *host_pass);
     /* steps done, this one included */
     int (*stepped)(void *self, struct pass *p, int64_t step);
 

@@ -38,10 +38,10 @@ static void items_free(struct item *it, const struct mix *x)
 
 static bool keeps_nothing(const struct objective *o) { return o->ranks && o->ranks->keeps_nothing; }
 
-/* The batch that member i rides on. */
-static const void *under(const struct mix *x, const struct item *it, int i)
+/* The batch of member i's host. */
+static const void *host_batch(const struct mix *x, const struct item *it, int i)
 {
-    return x->m[i].on < 0 ? NULL : it->batch[x->m[i].on];
+    return x->m[i].host < 0 ? NULL : it->batch[x->m[i].host];
 }
 
 /* Does another member read the batch of member i, although this rank does not compute it? What
@@ -50,7 +50,7 @@ static const void *under(const struct mix *x, const struct item *it, int i)
 static bool looked_at(const struct mix *x, const struct item *it, int i)
 {
     for (int j = 0; j < x->n; j++)
-        if (x->m[j].on == i && it->part[j] && x->m[j].o->make && !keeps_nothing(x->m[j].o))
+        if (x->m[j].host == i && it->part[j] && x->m[j].o->make && !keeps_nothing(x->m[j].o))
             return true;
     return x->m[i].o->ranks && x->m[i].o->ranks->passed;
 }
@@ -74,18 +74,18 @@ static int make_item(void *ctx, void *to)
         if (!it->part[i] || !m->o->make || (!mine && keeps_nothing(m->o))) continue;
         struct turn at = it->at;
         at.passed = !mine && !looked_at(x, it, i);
-        if (m->o->make(m->self, it->batch[i], under(x, it, i), &at) < 0) return -1;
+        if (m->o->make(m->self, it->batch[i], host_batch(x, it, i), &at) < 0) return -1;
     }
     return 1;
 }
 
 /* --- passes --- */
 
-/* Does member j add its loss in the pass of member i? A rider such as GC uses its host's states: no
- * pass of its own. */
-static bool rides(const struct mix *x, int j, int i)
+/* Does member j add its loss in the pass of member i? An auxiliary loss such as GC's is computed on
+ * its host's states, without a pass of its own. */
+static bool adds_loss(const struct mix *x, int j, int i)
 {
-    return j == i ? !x->m[j].silent : x->m[j].on == i && !mix_passes(x, j);
+    return j == i ? !x->m[j].silent : x->m[j].host == i && !mix_passes(x, j);
 }
 
 static int run_pass(const struct engine *e, const struct item *it, int i, int only, bool train,
@@ -98,13 +98,13 @@ static int run_pass(const struct engine *e, const struct item *it, int i, int on
     if (x->m[i].o->batch->forward(x->m[i].self, it->batch[i], p) < 0) return -1;
     for (int j = i; j < x->n; j++) {
         const struct member *m = &x->m[j];
-        if (!it->part[j] || !rides(x, j, i) || (only >= 0 && only != j)) continue;
+        if (!it->part[j] || !adds_loss(x, j, i) || (only >= 0 && only != j)) continue;
         /* L = L_MLM + lambda L_GC (MLM-GC, Eq. 4): one backward pass for the sum */
         float weight = (float)mix_weight(x, j, it->at.step);
         if (objective_loss(m->o, m->self, it->batch[j], p, scale * weight) < 0) return -1;
     }
     for (int j = i + 1; j < x->n && train; j++)
-        if (it->part[j] && x->m[j].on == i && x->m[j].o->watch
+        if (it->part[j] && x->m[j].host == i && x->m[j].o->watch
             && x->m[j].o->watch(x->m[j].self, it->batch[j], p) < 0)
             return -1;
     if (last) gradients_follow(last, t);
@@ -128,7 +128,7 @@ static int prepare(const struct engine *e, const struct item *it)
 static bool watched(const struct mix *x, int i)
 {
     for (int j = 0; j < x->n; j++)
-        if (x->m[j].on == i && x->m[j].o->watch) return true;
+        if (x->m[j].host == i && x->m[j].o->watch) return true;
     return false;
 }
 
@@ -139,7 +139,7 @@ static int gradient_norms(const struct engine *e, struct trainer *tr, const stru
     const struct mix *x = e->mix;
     struct params *ps = &e->with.m->ps;
     for (int j = 0; j < x->n; j++) {
-        int i = mix_passes(x, j) ? j : x->m[j].on;
+        int i = mix_passes(x, j) ? j : x->m[j].host;
         char name[64];
         struct pass p;
         if (!it->part[j] || (x->m[j].silent && !watched(x, j))) continue;
@@ -316,7 +316,7 @@ static int plan_all(const struct engine *e, int tokens, struct kern_shape *s)
         const struct member *m = &x->m[i];
         it.part[i] = true;
         if (m->o->batch->largest)
-            rc = m->o->batch->largest(m->self, it.batch[i], under(x, &it, i), tokens);
+            rc = m->o->batch->largest(m->self, it.batch[i], host_batch(x, &it, i), tokens);
     }
     for (int i = 0; i < x->n && rc == 0; i++)
         if (mix_passes(x, i)) rc = plan_member(e, i, &it, s);

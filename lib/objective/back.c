@@ -97,13 +97,13 @@ static int draw(const struct back *x, struct back_batch *b, int c)
 
 /* K steps in a row have one direction. A run that goes on in the middle of K draws and translates
  * for those that are left. */
-static int make(void *self, void *batch, const void *under, const struct turn *at)
+static int make(void *self, void *batch, const void *host_batch, const struct turn *at)
 {
     struct back *x = self;
     struct back_batch *b = batch;
     int A = at->accumulate, rc = 0;
     int64_t block = at->step / x->ahead, end = (block + 1) * x->ahead;
-    (void)under;
+    (void)host_batch;
     b->accumulate = A;
     b->a = (int)(at->micro - at->step * A);
     b->step = (int)(at->step % x->ahead);
@@ -210,12 +210,12 @@ static int stepped(void *self, struct pass *p, int64_t step)
     return 0;
 }
 
-static int largest(void *self, void *batch, const void *under, int tokens)
+static int largest(void *self, void *batch, const void *host_batch, int tokens)
 {
     const struct back *x = self;
     struct back_batch *b = batch;
     int usual, longest;
-    (void)under;
+    (void)host_batch;
     seq2seq_lengths(&x->base.s, &usual, &longest);
     uint32_t *ids = mem_zero((size_t)longest + 1, sizeof *ids);
     batch_clear(&b->real);

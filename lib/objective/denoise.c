@@ -43,7 +43,7 @@ static int tokens_of(const struct denoise *x, int tokens)
     return x->tokens ? x->tokens : tokens / 2 > 0 ? tokens / 2 : 1;
 }
 
-static int make(void *self, void *batch, const void *under, const struct turn *at)
+static int make(void *self, void *batch, const void *host_batch, const struct turn *at)
 {
     struct denoise *x = self;
     struct seq2seq *b = batch;
@@ -51,7 +51,7 @@ static int make(void *self, void *batch, const void *under, const struct turn *a
     struct sample y;
     int corpus = direction_of(at->micro, s->text->n).tgt, tokens = tokens_of(x, s->tokens), rc = 0;
     uint32_t *noisy = mem_alloc((size_t)s->longest * sizeof *noisy);
-    (void)under;
+    (void)host_batch;
     seq2seq_clear(b);
     while (s->sentences ? b->src.n < s->sentences : b->src.rows + b->dec.rows < 2 * tokens) {
         if ((rc = corpora_next_of(s->text, corpus, s->longest, &y)) < 0) break;
@@ -62,10 +62,10 @@ static int make(void *self, void *batch, const void *under, const struct turn *a
     return rc;
 }
 
-static int largest(void *self, void *batch, const void *under, int tokens)
+static int largest(void *self, void *batch, const void *host_batch, int tokens)
 {
     struct denoise *x = self;
-    (void)under;
+    (void)host_batch;
     seq2seq_largest(batch, &x->base.s, x->tokens ? x->tokens : (tokens + 1) / 2);
     return 0;
 }

@@ -61,13 +61,13 @@ static void translate(const struct dict *o, struct dict_batch *b, int i, const u
     b->switched++;
 }
 
-static int make(void *self, void *batch, const void *under, const struct turn *at)
+static int make(void *self, void *batch, const void *host_batch, const struct turn *at)
 {
     struct dict *o = self;
     struct dict_batch *b = batch;
     struct masked *m = &b->m;
     const struct rng_key key = turn_key(at, RNG_DICT);
-    if (objective_mlm.make(o, m, under, at) < 0) return -1;
+    if (objective_mlm.make(o, m, host_batch, at) < 0) return -1;
     b->switched = 0;
     for (int i = 0; i < m->n; i++) {
         int row = m->row[i];

@@ -143,7 +143,7 @@ struct gc {
     const char *counts;
     struct gc_options how;
     struct cooc_values_opts values;
-    const struct objective *host;    /* that it rides on */
+    const struct objective *host;
     enum batch_side side;                  /* whose states, where the host has a decoder */
     struct strs skip;
     struct cooc_skip asked;
@@ -210,7 +210,7 @@ static int check(const void *self)
     return 0;
 }
 
-static void rides(void *self, const struct objective *host)
+static void attach(void *self, const struct objective *host)
 {
     ((struct gc *)self)->host = host;
 }
@@ -272,10 +272,10 @@ static int open(void *self, struct setup *s)
                    o->counts, counted, o->how.window, o->how.window);
 }
 
-static int make(void *self, void *batch, const void *under, const struct turn *at)
+static int make(void *self, void *batch, const void *host_batch, const struct turn *at)
 {
     struct gc *o = self;
-    struct batch_view seen = o->host->batch->view(under, o->side);
+    struct batch_view seen = o->host->batch->view(host_batch, o->side);
     /* nothing is drawn: targets are the host's */
     (void)at;
     gc_build(batch, &seen, o->x, &o->how);
@@ -294,7 +294,7 @@ static int loss(void *self, void *batch, struct pass *p, float scale)
     return 0;
 }
 
-static int largest(void *self, void *batch, const void *under, int tokens)
+static int largest(void *self, void *batch, const void *host_batch, int tokens)
 {
     const struct gc *o = self;
     struct gc_batch *g = batch;
@@ -302,7 +302,7 @@ static int largest(void *self, void *batch, const void *under, int tokens)
     (void)tokens;
     g->n = 0;
     /* every predicted row a target: the most memory */
-    for (int n = o->host->batch->view(under, o->side).n; n > 0; n--) new_target(g, 0, places);
+    for (int n = o->host->batch->view(host_batch, o->side).n; n > 0; n--) new_target(g, 0, places);
     return 0;
 }
 
@@ -335,7 +335,7 @@ static const struct objective_ranks ranks = { .keeps_nothing = true };
 const struct objective objective_gc = {
     .name = "gc",
     .about = "regress states on global co-occurrence counts (MLM-GC)",
-    .on = "mlm mass",
+    .hosts = "mlm mass",
     .used_by = OBJECTIVE_PRETRAIN,
     .self = sizeof(struct gc),
     .batch = &kind,
@@ -343,7 +343,7 @@ const struct objective objective_gc = {
     .options = rows,
     .weight = "gc-lambda|lambda-gc|gc-weight",
     .defaults = defaults,
-    .rides = rides,
+    .attach = attach,
     .check = check,
     .fits = fits,
     .open = open,

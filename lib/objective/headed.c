@@ -44,13 +44,13 @@ static void order_of(struct headed_data *d, uint64_t seed, int64_t epoch)
     d->order_epoch = epoch;
 }
 
-int headed_make(void *self, void *batch, const void *under, const struct turn *at)
+int headed_make(void *self, void *batch, const void *host_batch, const struct turn *at)
 {
     struct headed_data *d = ((struct headed_self *)self)->d;
     struct headed *b = batch;
     int64_t per_epoch = headed_batches(d), each = groups_per_batch(d);
     int64_t from = at->micro % per_epoch * each, n = groups_of(d);
-    (void)under;
+    (void)host_batch;
     headed_clear(b);
     order_of(d, at->seed, at->micro / per_epoch);
     for (int64_t k = from; k < from + each && k < n; k++) {
@@ -70,13 +70,13 @@ static int by_rows(const void *a, const void *b)
 
 /* The longest units of all, as many as a batch has at most; of a smaller batch where `tokens` is
  * below what they are. */
-int headed_largest(void *self, void *batch, const void *under, int tokens)
+int headed_largest(void *self, void *batch, const void *host_batch, int tokens)
 {
     const struct headed_data *d = ((struct headed_self *)self)->d;
     size_t n = d->x.n;
     int64_t most = groups_per_batch(d) * (d->group ? d->group_most : 1);
     const struct unit **v = mem_alloc((n + 1) * sizeof *v);
-    (void)under;
+    (void)host_batch;
     if (tokens < d->tokens) most = (most * tokens + d->tokens - 1) / d->tokens;
     headed_clear(batch);
     for (size_t i = 0; i < n; i++) v[i] = &d->x.v[i];

@@ -54,8 +54,8 @@ struct var *headed_read(struct headed *b, struct pass *p, int i);
 /* What the selves of objectives with batches of this kind begin with. */
 struct headed_self { struct headed_data *d; };
 extern const struct batch_kind batch_headed;
-int headed_make(void *self, void *batch, const void *under, const struct turn *at);
-int headed_largest(void *self, void *batch, const void *under, int tokens);
+int headed_make(void *self, void *batch, const void *host_batch, const struct turn *at);
+int headed_largest(void *self, void *batch, const void *host_batch, int tokens);
 int headed_forward(void *self, void *batch, struct pass *p);
 /* Cross entropy of the rows' targets under `name`: of classes and tags. */
 void headed_loss(const struct headed *b, const struct headed_data *d, struct pass *p,

@@ -156,12 +156,12 @@ static int most_predicted(const struct masker *k, const struct batch *b)
 }
 
 /* As many sentences of the longest kind as go into the tokens. */
-int masked_largest(void *self, void *batch, const void *under, int tokens)
+int masked_largest(void *self, void *batch, const void *host_batch, int tokens)
 {
     const struct masked_self *o = self;
     struct masked *b = batch;
     int longest = o->longest;
-    (void)under;
+    (void)host_batch;
     if (o->s.pool) tokens = pair_pool_most_rows(o->s.pool, longest);
     else if (o->s.sentences) tokens = o->s.sentences * longest;
     uint32_t *ids = mem_zero((size_t)longest + (size_t)tokens, sizeof *ids);

@@ -63,7 +63,7 @@ extern const struct batch_kind batch_masked;
 int masked_forward(void *self, void *batch, struct pass *p);
 void masked_write(const void *self, const void *batch, const struct pass *p,
                   struct batch_file *f);
-int masked_largest(void *self, void *batch, const void *under, int tokens);
+int masked_largest(void *self, void *batch, const void *host_batch, int tokens);
 
 /* Device numbers summed on the host; waits for them. x NULL: 0. */
 double masked_device_sum(const struct kernels *k, const float *x, int n);

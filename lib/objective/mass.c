@@ -182,13 +182,13 @@ static int open(void *self, struct setup *s)
     return 0;
 }
 
-static int make(void *self, void *batch, const void *under, const struct turn *at)
+static int make(void *self, void *batch, const void *host_batch, const struct turn *at)
 {
     struct mass *o = self;
     struct mass_batch *b = batch;
     struct mass_how how = how_of(o);
     struct sample x;
-    (void)under;
+    (void)host_batch;
     clear(b);
     while (o->s.sentences ? b->src.n < o->s.sentences : b->src.rows < o->s.tokens) {
         if (corpora_next(o->s.text, o->s.longest, &x) < 0) return -1;
@@ -275,7 +275,7 @@ static int validate(void *self, struct pass *p, struct report *r)
     return 0;
 }
 
-static int largest(void *self, void *batch, const void *under, int tokens)
+static int largest(void *self, void *batch, const void *host_batch, int tokens)
 {
     const struct mass *o = self;
     struct mass_batch *b = batch;
@@ -283,7 +283,7 @@ static int largest(void *self, void *batch, const void *under, int tokens)
     struct mass_how how = { o->share, true, &read, o->s.vocab->n };
     uint32_t *ids = mem_zero((size_t)o->s.longest + 1, sizeof *ids);
     struct sample x = { ids, o->s.longest, 0, 0, 0 };
-    (void)under;
+    (void)host_batch;
     clear(b);
     do mass_add(b, &how, &x, (struct rng_key){ 0, RNG_MASK, 0 });
     while (o->s.sentences ? b->src.n < o->s.sentences : b->src.rows < tokens);

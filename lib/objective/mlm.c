@@ -83,12 +83,12 @@ static int make_pooled(const struct masked_self *o, struct masked *b, const stru
     return 0;
 }
 
-static int make(void *self, void *batch, const void *under, const struct turn *at)
+static int make(void *self, void *batch, const void *host_batch, const struct turn *at)
 {
     struct masked_self *o = self;
     struct masked *b = batch;
     struct sample x;
-    (void)under;
+    (void)host_batch;
     masked_clear(b);
     if (o->s.pool) return make_pooled(o, b, at);
     while (o->s.sentences ? b->input.n < o->s.sentences : b->input.rows < o->s.tokens) {

@@ -39,7 +39,7 @@ struct moco {
     int W1, W2;                          /* the head's parameters */
     float *key;                          /* [floats]: theta_k, laid out as the model's parameters */
     size_t floats;
-    bool told;                           /* that validation pairs do not find each other */
+    bool noted;                          /* that validation pairs do not find each other */
 };
 
 enum { KINDS = 2, SIDES = 2 };           /* of vectors: h, z */
@@ -182,8 +182,8 @@ static void take(struct found *f, const struct moco *o, const struct pass *p, co
 static void note_chance(struct moco *o, const char *name, int n, int hits)
 {
     enum { ENOUGH = 100, CHANCE = 5 };           /* one hit is expected either way */
-    if (o->told || n < ENOUGH || hits > 2 * CHANCE) return;
-    o->told = true;
+    if (o->noted || n < ENOUGH || hits > 2 * CHANCE) return;
+    o->noted = true;
     msg_note("%s: sentences find their translations no better than by chance (%d of %d, both ways "
              "together): do the lines, and the order of files, belong together on both sides?",
              name, hits, 2 * n);
@@ -336,11 +336,11 @@ static void room(const struct moco *o, struct moco_batch *b)
 }
 
 /* Samples of keys have bit 62 set: their dropout is drawn apart from the queries'. */
-static int make(void *self, void *batch, const void *under, const struct turn *at)
+static int make(void *self, void *batch, const void *host_batch, const struct turn *at)
 {
     struct moco *o = self;
     struct moco_batch *b = batch;
-    (void)under;
+    (void)host_batch;
     /* by the number of the micro-batch alone: --resume, threads and ranks read the same pairs */
     const struct pair *p = pair_pool_take(o->s.pool, at->micro, at->seed);
     room(o, b);
@@ -500,12 +500,12 @@ static void fill(struct batch *b, int n, int64_t rows, int longest)
     free(ids);
 }
 
-static int largest(void *self, void *batch, const void *under, int tokens)
+static int largest(void *self, void *batch, const void *host_batch, int tokens)
 {
     const struct moco *o = self;
     struct moco_batch *b = batch;
     int n = o->s.sentences, longest = o->s.pool->longest_side + 2;
-    (void)under; (void)tokens;
+    (void)host_batch; (void)tokens;
     room(o, b);
     memset(b->id, 0, (size_t)n * QUEUE_ID * sizeof *b->id);
     fill(&b->q, n, o->s.pool->most_side + 2 * n, longest);

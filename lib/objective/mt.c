@@ -17,13 +17,13 @@ static bool turn_pseudo(const void *self, int64_t step)
     return x->s.n_pairs && step < x->o->pseudo_steps;
 }
 
-static int make(void *self, void *batch, const void *under, const struct turn *at)
+static int make(void *self, void *batch, const void *host_batch, const struct turn *at)
 {
     struct seq2seq_self *x = self;
     struct seq2seq *b = batch;
     struct pairs *from = &x->s.pairs[at->micro % x->s.n_pairs];
     struct pair p;
-    (void)under;
+    (void)host_batch;
     seq2seq_clear(b);
     while (x->s.sentences ? b->src.n < x->s.sentences
                           : b->src.rows + b->dec.rows < 2 * x->s.tokens) {

@@ -32,7 +32,7 @@ struct scs {
     float table_temperature;
     struct scs_how how;
     int from;                    /* what auto stands for, else as asked */
-    const struct objective *host;    /* that it rides on */
+    const struct objective *host;
     /* opened */
     struct specific *vocabulary;
     struct word_starts *words;
@@ -40,12 +40,12 @@ struct scs {
     int n_langs, most_words;     /* of the languages' specific vocabularies, the most */
     int most_own;                /* and of their own words, where those are looked at; else 0 */
     struct switch_count first;   /* of the run's first steps */
-    bool told;
+    bool noted;
     /* device: what counts as a word [vocab], rows of words as weights, and what is expected at the
      * switched rows of the micro-batch at hand, [cap, k] */
     const struct kernels *k;
     uint8_t *allowed;
-    float *near;
+    float *word_rows;
     int32_t *idx; float *p;
     int cap;
 };
@@ -88,7 +88,7 @@ static void defaults(void *self)
                                         .how = { .k = 8, .neighbours = 10, .temperature = 1 } };
 }
 
-static void rides(void *self, const struct objective *host)
+static void attach(void *self, const struct objective *host)
 {
     ((struct scs *)self)->host = host;
 }
@@ -161,10 +161,10 @@ static int open(void *self, struct setup *s)
     return o->vocabulary ? look_at_words(o, s) : -1;
 }
 
-static size_t near_bytes(const struct scs *o, int embed_dim)
+static size_t word_rows_bytes(const struct scs *o, int embed_dim)
 {
     int most = o->most_own > o->most_words ? o->most_own : o->most_words;
-    return scs_near_floats(embed_dim, most) * sizeof(float);
+    return scs_word_rows_floats(embed_dim, most) * sizeof(float);
 }
 
 static int start(void *self, struct pass *p, struct state *s)
@@ -173,8 +173,8 @@ static int start(void *self, struct pass *p, struct state *s)
     (void)s;
     o->k = p->t->k;
     o->allowed = o->k->alloc(o->vocab);
-    o->near = o->k->alloc(near_bytes(o, p->t->ps->p[p->m->tokens].cols));
-    if (!o->allowed || !o->near) return -1;
+    o->word_rows = o->k->alloc(word_rows_bytes(o, p->t->ps->p[p->m->tokens].cols));
+    if (!o->allowed || !o->word_rows) return -1;
     uint8_t *host = mem_zero(o->vocab, 1);
     memset(host + VOCAB_SPECIALS, 1, o->vocab - VOCAB_SPECIALS);
     o->k->upload(o->allowed, host, o->vocab);
@@ -195,11 +195,11 @@ static int rows_room(struct scs *o, int n)
     return o->idx && o->p ? 0 : -1;
 }
 
-static int make(void *self, void *batch, const void *under, const struct turn *at)
+static int make(void *self, void *batch, const void *host_batch, const struct turn *at)
 {
     const struct scs *o = self;
     const struct scs_rows how = rows_of(o);
-    scs_rows_choose(batch, o->host->batch, under, &how, at);
+    scs_rows_choose(batch, o->host->batch, host_batch, &how, at);
     return 0;
 }
 
@@ -215,15 +215,16 @@ static int expect(struct scs *o, const struct scs_batch *b, struct pass *p, stru
     return 0;
 }
 
-static int watch(void *self, void *batch, struct pass *under)
+static int watch(void *self, void *batch, struct pass *host_pass)
 {
     struct scs *o = self;
     const struct scs_batch *b = batch;
     /* MLM's own pass of this step: no third pass. Three passes (clean) cost 2.2 to 2.3 passes'
      * time. */
     if (o->from != FROM_PASS || !b->n) return 0;
-    pass_predicts(under, b->n);
-    return expect(o, b, under, under->h, tape_int32(under->t, b->under, (size_t)b->n));
+    pass_predicts(host_pass, b->n);
+    return expect(o, b, host_pass, host_pass->h,
+                  tape_int32(host_pass->t, b->host_row, (size_t)b->n));
 }
 
 static int prepare(void *self, void *batch, struct pass *p)
@@ -277,7 +278,8 @@ static int expect_by_table(struct scs *o, const struct scs_batch *b, struct pass
 {
     if (!p->planning && rows_room(o, b->n) < 0) return -1;
     scs_expected_by_table(p->m, p->t, tape_int32(p->t, b->own, (size_t)b->n), b->n, o->how.k,
-                          o->table_temperature, b->home, b->homes, word, o->near, o->idx, o->p);
+                          o->table_temperature, b->home, b->homes, word, o->word_rows, o->idx,
+                          o->p);
     return 0;
 }
 
@@ -290,14 +292,14 @@ static int forward(void *self, void *batch, struct pass *p)
     int32_t *word = tape_int32(t, b->word, (size_t)b->words);
     if (o->from == FROM_TABLE && expect_by_table(o, b, p, word) < 0) return -1;
     struct scs_mixture y = scs_search(&o->how, p->m, t, b->n, o->idx, o->p, b->group, b->groups,
-                                      word, o->near);
+                                      word, o->word_rows);
     struct mixture mix = { b->n, o->how.k, tape_int32(t, b->row, (size_t)b->n), y.idx, y.w,
                            o->detach };
     report(o, b, p, &y);
     p->mix = &mix;
     int rc = b->kind->forward(NULL, b->copy, p);
     p->mix = NULL;
-    if (!p->planning && !o->told) {
+    if (!p->planning && !o->noted) {
         o->first.tokens += b->count.tokens;
         o->first.switched += b->count.switched;
     }
@@ -320,8 +322,8 @@ static int stepped(void *self, struct pass *p, int64_t step)
     double low = 0, high = 0, all = (double)o->first.tokens,
            share = all > 0 ? (double)o->first.switched / all : 0;
     (void)p;
-    if (o->told || step < NOTE_STEPS) return 0;
-    o->told = true;
+    if (o->noted || step < NOTE_STEPS) return 0;
+    o->noted = true;
     pick_bounds(o->rate, "scs-rate", &low, &high);
     if (share < low)
         msg_note("scs: %.1f%% of the tokens were switched, --scs-rate asks for %.1f%% or more: too "
@@ -331,19 +333,19 @@ static int stepped(void *self, struct pass *p, int64_t step)
 
 /* --- memory --- */
 
-static int largest(void *self, void *batch, const void *under, int tokens)
+static int largest(void *self, void *batch, const void *host_batch, int tokens)
 {
     const struct scs *o = self;
     const struct scs_rows how = rows_of(o);
     (void)tokens;
-    scs_rows_largest(batch, o->host->batch, under, &how, o->most_words, o->most_own);
+    scs_rows_largest(batch, o->host->batch, host_batch, &how, o->most_words, o->most_own);
     return 0;
 }
 
 static void memory(const void *self, const struct model_config *c, struct memory_need *need)
 {
     const struct scs *o = self;
-    need->params += near_bytes(o, model_embed_dim(c)) + o->vocab;
+    need->params += word_rows_bytes(o, model_embed_dim(c)) + o->vocab;
 }
 
 static void write(const void *self, const void *batch, const struct pass *p, struct batch_file *f)
@@ -358,7 +360,7 @@ static void write(const void *self, const void *batch, const struct pass *p, str
 static void close(void *self)
 {
     struct scs *o = self;
-    void *device[] = { o->allowed, o->near, o->idx, o->p };
+    void *device[] = { o->allowed, o->word_rows, o->idx, o->p };
     for (int i = 0; i < 4; i++)
         if (device[i]) o->k->release(device[i]);
     specific_free(o->vocabulary);
@@ -376,13 +378,13 @@ static const struct batch_kind kind = {
 const struct objective objective_scs = {
     .name = "scs",
     .about = "predict masked tokens among words mixed from another language's (SCS)",
-    .on = "mlm mass",
+    .hosts = "mlm mass",
     .used_by = OBJECTIVE_PRETRAIN,
     .self = sizeof(struct scs),
     .batch = &kind,
     .options = rows,
     .defaults = defaults,
-    .rides = rides,
+    .attach = attach,
     .check = check,
     .open = open,
     .memory = memory,

@@ -38,7 +38,7 @@ void scs_expected(struct model *m, struct tape *t, struct var *h, const int32_t 
 
 /* Unit rows of the words, as weights of a product: float32 [words, D]. */
 static void unit_words(const struct model *m, struct tape *t, const int32_t *word, int words,
-                       float *near)
+                       float *word_rows)
 {
     int D = t->ps->p[m->tokens].cols;
     act *rows = tape_alloc(t, times(words, D) * t->k->act_size);
@@ -46,12 +46,12 @@ static void unit_words(const struct model *m, struct tape *t, const int32_t *wor
     KERN(t->k, embed_fwd, .Y = rows, .token = word, .E = param_value(t->ps, m->tokens), .scale = 1,
          .N = words, .D = D);
     KERN(t->k, unit_fwd, .Y = rows, .len = len, .X = rows, .s = 1, .N = words, .D = D);
-    KERN(t->k, to_float32, .to = near, .from = rows, .n = times(words, D));
+    KERN(t->k, to_float32, .to = word_rows, .from = rows, .n = times(words, D));
 }
 
 /* The k nearest of a home's words to its rows' tokens; val: their cosines. */
 static void nearest_at_home(const struct model *m, struct tape *t, const int32_t *token,
-                            const struct scs_group *g, const int32_t *word, int k, float *near,
+                            const struct scs_group *g, const int32_t *word, int k, float *word_rows,
                             float *val, int32_t *idx)
 {
     int D = t->ps->p[m->tokens].cols, most = LOGITS / g->words < 64 ? 64 : LOGITS / g->words;
@@ -60,14 +60,14 @@ static void nearest_at_home(const struct model *m, struct tape *t, const int32_t
     float *len = tape_alloc(t, (size_t)g->n * sizeof *len);
     if (most > g->n) most = g->n;
     act *S = tape_alloc(t, times(most, g->words) * t->k->act_size);
-    unit_words(m, t, word + g->at, g->words, near);
+    unit_words(m, t, word + g->at, g->words, word_rows);
     KERN(t->k, embed_fwd, .Y = unit, .token = token + g->first,
          .E = param_value(t->ps, m->tokens), .scale = 1, .N = g->n, .D = D);
     KERN(t->k, unit_fwd, .Y = unit, .len = len, .X = unit, .s = 1, .N = g->n, .D = D);
     for (int at = 0; at < g->n; at += most) {
         int n = g->n - at < most ? g->n - at : most;
         size_t to = times(g->first + at, k);
-        KERN(t->k, linear_fwd, .Y = S, .X = (const char *)unit + (size_t)at * row, .W = near,
+        KERN(t->k, linear_fwd, .Y = S, .X = (const char *)unit + (size_t)at * row, .W = word_rows,
              .N = n, .I = D, .O = g->words);
         KERN(t->k, topk, .val = val + to, .idx = idx + to, .logits = S, .word = word + g->at,
              .M = n, .V = g->words, .k = k);
@@ -76,13 +76,13 @@ static void nearest_at_home(const struct model *m, struct tape *t, const int32_t
 
 void scs_expected_by_table(const struct model *m, struct tape *t, const int32_t *token, int n,
                            int k, float T, const struct scs_group *home, int homes,
-                           const int32_t *word, float *near, int32_t *idx, float *p)
+                           const int32_t *word, float *word_rows, int32_t *idx, float *p)
 {
     struct tape_no_grad aside = tape_no_grad_begin(t);
     float *val = tape_alloc(t, times(n, k) * sizeof *val);
     for (int i = 0; i < homes; i++) {
         struct tape_no_grad one = tape_no_grad_begin(t);
-        nearest_at_home(m, t, token, &home[i], word, k, near, val, idx);
+        nearest_at_home(m, t, token, &home[i], word, k, word_rows, val, idx);
         tape_no_grad_end(t, &one);
     }
     KERN(t->k, softmax, .w = p, .val = val, .T = T, .M = n, .k = k);
@@ -91,8 +91,8 @@ void scs_expected_by_table(const struct model *m, struct tape *t, const int32_t 
 
 /* The k best of a group's words for its rows x^ [n, D], by CSLS. */
 static void nearest(const struct scs_how *how, const struct model *m, struct tape *t,
-                    const act *mean, const struct scs_group *g, const int32_t *word, float *near,
-                    float *val, int32_t *idx)
+                    const act *mean, const struct scs_group *g, const int32_t *word,
+                    float *word_rows, float *val, int32_t *idx)
 {
     int D = t->ps->p[m->tokens].cols;
     size_t row = (size_t)D * t->k->act_size;
@@ -102,9 +102,9 @@ static void nearest(const struct scs_how *how, const struct model *m, struct tap
     float *hub = tape_alloc(t, (size_t)g->words * sizeof *hub);
     float *minus = tape_alloc(t, (size_t)g->words * sizeof *minus);
     const act *x = (const char *)mean + (size_t)g->first * row;
-    unit_words(m, t, word + g->at, g->words, near);
+    unit_words(m, t, word + g->at, g->words, word_rows);
     KERN(t->k, unit_fwd, .Y = unit, .len = len, .X = x, .s = 1, .N = g->n, .D = D);
-    KERN(t->k, linear_fwd, .Y = S, .X = unit, .W = near, .N = g->n, .I = D, .O = g->words);
+    KERN(t->k, linear_fwd, .Y = S, .X = unit, .W = word_rows, .N = g->n, .I = D, .O = g->words);
     /* CSLS: 2 cos(x, y) - r(x) - r(y). r(x) is the same for all words y of a row and changes
      * neither their order nor the softmax over them, so it is left out. */
     KERN(t->k, column_means, .mean = hub, .S = S, .K = how->neighbours, .n = g->n, .m = g->words);
@@ -112,7 +112,7 @@ static void nearest(const struct scs_how *how, const struct model *m, struct tap
     t->k->zero(minus, (size_t)g->words * sizeof *minus);
     KERN(t->k, ema, .p = minus, .q = hub, .m = 2, .n = (size_t)g->words);
     KERN(t->k, unit_fwd, .Y = unit, .len = len, .X = x, .s = 2, .N = g->n, .D = D);
-    KERN(t->k, linear_fwd, .Y = S, .X = unit, .W = near, .b = minus, .N = g->n, .I = D,
+    KERN(t->k, linear_fwd, .Y = S, .X = unit, .W = word_rows, .b = minus, .N = g->n, .I = D,
          .O = g->words);
     KERN(t->k, topk, .val = val + times(g->first, how->k), .idx = idx + times(g->first, how->k),
          .logits = S, .word = word + g->at, .M = g->n, .V = g->words, .k = how->k);
@@ -121,7 +121,7 @@ static void nearest(const struct scs_how *how, const struct model *m, struct tap
 struct scs_mixture scs_search(const struct scs_how *how, const struct model *m, struct tape *t,
                               int n, const int32_t *idx, const float *p,
                               const struct scs_group *group, int groups, const int32_t *word,
-                              float *near)
+                              float *word_rows)
 {
     int D = t->ps->p[m->tokens].cols, k = how->k;
     const float *E = param_value(t->ps, m->tokens);
@@ -137,7 +137,7 @@ struct scs_mixture scs_search(const struct scs_how *how, const struct model *m, 
     KERN(t->k, mix_fwd, .Y = mean, .E = E, .idx = idx, .w = p, .scale = 1, .M = n, .k = k, .D = D);
     for (int i = 0; i < groups; i++) {
         struct tape_no_grad one = tape_no_grad_begin(t);
-        nearest(how, m, t, mean, &group[i], word, near, val, y.idx);
+        nearest(how, m, t, mean, &group[i], word, word_rows, val, y.idx);
         tape_no_grad_end(t, &one);
     }
     KERN(t->k, softmax, .w = y.w, .entropy = y.entropy, .val = val, .T = how->temperature, .M = n,
@@ -148,7 +148,7 @@ struct scs_mixture scs_search(const struct scs_how *how, const struct model *m, 
     return y;
 }
 
-size_t scs_near_floats(int embed_dim, int words) { return times(embed_dim, words); }
+size_t scs_word_rows_floats(int embed_dim, int words) { return times(embed_dim, words); }
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
@@ -190,13 +190,13 @@ static int language_of(const struct scs_rows *o, const struct switch_sentence *x
     return -1;
 }
 
-static void add_row(struct scs_batch *b, int row, int under, int lang)
+static void add_row(struct scs_batch *b, int row, int host_row, int lang)
 {
     mem_columns(&b->n_cap, (size_t)b->n + 1, 4,
-                (struct mem_column[]){ MEM_COLUMN(b->row), MEM_COLUMN(b->under),
+                (struct mem_column[]){ MEM_COLUMN(b->row), MEM_COLUMN(b->host_row),
                                        MEM_COLUMN(b->own), MEM_COLUMN(b->lang) });
     b->row[b->n] = row;
-    b->under[b->n] = under;
+    b->host_row[b->n] = host_row;
     b->own[b->n] = b->clean[row];
     b->lang[b->n++] = lang;
 }
@@ -237,7 +237,7 @@ static int32_t *new_words(struct scs_batch *b, int n)
 static void group_rows(const struct scs_rows *o, struct scs_batch *b)
 {
     size_t n = (size_t)b->n;
-    int32_t *old = mem_alloc((4 * n + 1) * sizeof *old), *to[] = { b->row, b->under, b->own,
+    int32_t *old = mem_alloc((4 * n + 1) * sizeof *old), *to[] = { b->row, b->host_row, b->own,
                                                                    b->lang };
     for (int i = 0; i < 4 && n; i++) memcpy(old + (size_t)i * n, to[i], n * sizeof *old);
     b->n = 0;
@@ -358,7 +358,7 @@ void scs_rows_largest(struct scs_batch *b, const struct batch_kind *kind, const 
 void scs_rows_free(void *batch)
 {
     struct scs_batch *b = batch;
-    void *owned[] = { b->row, b->under, b->own, b->lang, b->group, b->home, b->word,
+    void *owned[] = { b->row, b->host_row, b->own, b->lang, b->group, b->home, b->word,
                       b->original_lang, b->clean, b->fixed, b->at, b->copy };
     if (b->copy) b->kind->free(b->copy);
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++) free(owned[i]);

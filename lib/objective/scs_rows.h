@@ -47,18 +47,18 @@ void scs_expected(struct model *m, struct tape *t, struct var *h, const int32_t 
 
 /* The same from the embeddings alone: of the words of a home (word[at] .. at + words, as in a
  * group) the k nearest by cosine to token[r] (device, [n]) for its rows, p = softmax(cosine / T)
- * over them. word, near: as scs_search's. */
+ * over them. word, word_rows: as scs_search's. */
 void scs_expected_by_table(const struct model *m, struct tape *t, const int32_t *token, int n,
                            int k, float T, const struct scs_group *home, int homes,
-                           const int32_t *word, float *near, int32_t *idx, float *p);
+                           const int32_t *word, float *word_rows, int32_t *idx, float *p);
 
-/* y^ of n rows from idx, p (device). word: device. near: memory of t->k->alloc for
- * scs_near_floats(m, most words of a group) floats. */
+/* y^ of n rows from idx, p (device). word: device. word_rows: memory of t->k->alloc for
+ * scs_word_rows_floats(m, most words of a group) floats. */
 struct scs_mixture scs_search(const struct scs_how *how, const struct model *m, struct tape *t,
                               int n, const int32_t *idx, const float *p,
                               const struct scs_group *group, int groups, const int32_t *word,
-                              float *near);
-size_t scs_near_floats(int embed_dim, int words);
+                              float *word_rows);
+size_t scs_word_rows_floats(int embed_dim, int words);
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
@@ -84,7 +84,7 @@ struct scs_batch {
     struct switch_count count;
     /* [n] switched rows, by the pair of their languages: of `input`, of the other objective's
      * batch; the token that stood there; the language it goes to */
-    int32_t *row, *under, *own, *lang;
+    int32_t *row, *host_row, *own, *lang;
     int n;
     struct scs_group *group; int groups;     /* rows of a pair, with the words they can become */
     struct scs_group *home; int homes;       /* rows of a language, with its words (own_words) */

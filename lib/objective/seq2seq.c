@@ -160,9 +160,9 @@ void seq2seq_largest(struct seq2seq *b, const struct setup *s, int tokens)
     free(ids);
 }
 
-static int largest(void *self, void *batch, const void *under, int tokens)
+static int largest(void *self, void *batch, const void *host_batch, int tokens)
 {
-    (void)under;
+    (void)host_batch;
     seq2seq_largest(batch, &((struct seq2seq_self *)self)->s, tokens);
     return 0;
 }

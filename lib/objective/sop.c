@@ -33,11 +33,11 @@ static int open(void *self, struct setup *s)
     return masked_masker_open(&o->masker, s);
 }
 
-/* The rows of <s> of `under` and their labels; the rows themselves stay under's. */
-static int make(void *self, void *batch, const void *under, const struct turn *at)
+/* The rows of <s> of the host's batch and their labels; the rows themselves stay the host's. */
+static int make(void *self, void *batch, const void *host_batch, const struct turn *at)
 {
     struct headed *b = batch;
-    const struct masked *m = under;
+    const struct masked *m = host_batch;
     (void)self; (void)at;
     b->input = m->input;
     b->n = m->input.n;
@@ -63,10 +63,10 @@ static int loss(void *self, void *batch, struct pass *p, float scale)
     return 0;
 }
 
-static int largest(void *self, void *batch, const void *under, int tokens)
+static int largest(void *self, void *batch, const void *host_batch, int tokens)
 {
     (void)tokens;
-    return make(self, batch, under, NULL);
+    return make(self, batch, host_batch, NULL);
 }
 
 static void write(const void *self, const void *batch, const struct pass *p, struct batch_file *f)
@@ -139,7 +139,7 @@ static const struct batch_kind kind = {
 const struct objective objective_sop = {
     .name = "sop",
     .about = "tell the order of two segments (ALBERT)",
-    .on = "mlm",
+    .hosts = "mlm",
     .used_by = OBJECTIVE_PRETRAIN,
     .self = sizeof(struct sop),
     .batch = &kind,

@@ -189,7 +189,7 @@ struct tcs {
     int64_t *given, *began; int files;
     char **path;                 /* of the files, for messages */
     struct switch_count first;   /* of the run's first steps */
-    bool told, seen;
+    bool noted, seen;
 };
 
 struct tcs_batch {
@@ -274,10 +274,10 @@ static int look_at_state(struct tcs *o)
 }
 
 /* On the data thread: the sentences of languages that can be switched. */
-static int make(void *self, void *batch, const void *under, const struct turn *at)
+static int make(void *self, void *batch, const void *host_batch, const struct turn *at)
 {
     const struct tcs *o = self;
-    const struct masked *from = under;
+    const struct masked *from = host_batch;
     struct tcs_batch *b = batch;
     masked_clear(&b->in);
     b->at = *at;
@@ -325,7 +325,7 @@ static int forward(void *self, void *batch, struct pass *p)
     struct tcs_batch *b = batch;
     if (!b->in.input.rows) return 0;
     masked_forward(NULL, b, p);
-    if (!p->planning && p->t->train && !o->told) {
+    if (!p->planning && p->t->train && !o->noted) {
         o->first.tokens += b->count.tokens;
         o->first.switched += b->count.switched;
     }
@@ -356,8 +356,8 @@ static int stepped(void *self, struct pass *p, int64_t step)
         if (refresh_make(&o->refresh, p) < 0) return -1;
         use(o);
     }
-    if (o->told || step < NOTE_STEPS) return 0;
-    o->told = true;
+    if (o->noted || step < NOTE_STEPS) return 0;
+    o->noted = true;
     if (share < low)
         msg_note("tcs: %.1f%% of the tokens were switched, --switch-rate asks for %.1f%% or more: "
                  "the dictionary is too small; "
@@ -366,10 +366,10 @@ static int stepped(void *self, struct pass *p, int64_t step)
     return 0;
 }
 
-static int largest(void *self, void *batch, const void *under, int tokens)
+static int largest(void *self, void *batch, const void *host_batch, int tokens)
 {
     struct tcs_batch *b = batch;
-    const struct masked *from = under;
+    const struct masked *from = host_batch;
     (void)self; (void)tokens;
     masked_clear(&b->in);
     /* all sentences: as if each could be switched */
@@ -410,7 +410,7 @@ static const struct batch_kind kind = {
 const struct objective objective_tcs = {
     .name = "tcs",
     .about = "predict the same tokens where other words are switched (TCS)",
-    .on = "mlm",
+    .hosts = "mlm",
     .used_by = OBJECTIVE_PRETRAIN,
     .dict = true,
     .self = sizeof(struct tcs),

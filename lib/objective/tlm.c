@@ -123,12 +123,12 @@ static int make_pooled(const struct tlm *o, struct masked *b, const struct turn 
     return 0;
 }
 
-static int make(void *self, void *batch, const void *under, const struct turn *at)
+static int make(void *self, void *batch, const void *host_batch, const struct turn *at)
 {
     struct tlm *o = self;
     struct masked *b = batch;
     struct pair p;
-    (void)under;
+    (void)host_batch;
     masked_clear(b);
     if (o->m.s.pool) return make_pooled(o, b, at);
     while (o->m.s.sentences ? b->input.n < o->m.s.sentences : b->input.rows < o->m.s.tokens) {

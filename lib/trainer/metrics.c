@@ -9,7 +9,7 @@
 #include "common/mem.h"
 
 /* by one rank, between two log lines */
-enum { MOST_TOLD = 1 << 24 };
+enum { MOST_LOGGED = 1 << 24 };
 
 /* A sum and count that are known, and n numbers that the device has, for a term ("": of none):
  * their sum, or the norm whose square they are. step: of the gradient whose norm it is. Numbers are
@@ -50,9 +50,9 @@ static void add(struct metrics *r, const char *name, int64_t place, double sum, 
         add_to_term(r, name, sum, count);
         return;
     }
-    mem_room(&r->told, &r->told_cap, r->n_told + 1, sizeof *r->told);
-    struct told *t = &r->told[r->n_told++];
-    *t = (struct told){ .sum = sum, .count = count, .place = place };
+    mem_room(&r->logged, &r->logged_cap, r->n_logged + 1, sizeof *r->logged);
+    struct logged *t = &r->logged[r->n_logged++];
+    *t = (struct logged){ .sum = sum, .count = count, .place = place };
     snprintf(t->name, sizeof t->name, "%s", name);
 }
 
@@ -136,15 +136,15 @@ int metrics_norm(struct metrics *r, const char *name, int64_t step, bool there)
 
 /* Rank 0 adds in the order of micro-batches, as one process does: the log's sums have the same last
  * digits with any number of ranks. all [ranks, most], n [ranks]. */
-static void merge(struct metrics *r, const struct told *all, const int64_t *n, int64_t most)
+static void merge(struct metrics *r, const struct logged *all, const int64_t *n, int64_t most)
 {
     int size = ranks_size(r->ranks);
     int64_t *at = mem_zero((size_t)size, sizeof *at);
     for (;;) {
-        const struct told *first = NULL;
+        const struct logged *first = NULL;
         int of = 0;
         for (int i = 0; i < size; i++) {
-            const struct told *t = &all[i * most + at[i]];
+            const struct logged *t = &all[i * most + at[i]];
             if (at[i] == n[i] || (first && t->place >= first->place)) continue;
             first = t;
             of = i;
@@ -160,14 +160,14 @@ int metrics_join(struct metrics *r)
 {
     if (!r->ranks) return 0;
     size_t size = (size_t)ranks_size(r->ranks);
-    int64_t *n = mem_alloc(size * sizeof *n), own = (int64_t)r->n_told, most = 0;
+    int64_t *n = mem_alloc(size * sizeof *n), own = (int64_t)r->n_logged, most = 0;
     if (ranks_all_gather(r->ranks, &own, n, sizeof own) < 0) {
         free(n);
         return -1;
     }
     for (size_t i = 0; i < size; i++) {
         /* a number from another process is not trusted as a size */
-        if (n[i] < 0 || n[i] > MOST_TOLD) {
+        if (n[i] < 0 || n[i] > MOST_LOGGED) {
             err_set("rank %zu of %zu says that it has %" PRId64 " numbers for the log", i, size,
                     n[i]);
             free(n);
@@ -175,14 +175,14 @@ int metrics_join(struct metrics *r)
         }
         if (n[i] > most) most = n[i];
     }
-    mem_room(&r->told, &r->told_cap, (size_t)most + 1, sizeof *r->told);
-    struct told *all = mem_zero(size * (size_t)most + 1, sizeof *all);
-    for (int64_t i = own; i < most; i++) r->told[i] = (struct told){ 0 };
-    int rc = ranks_all_gather(r->ranks, r->told, all, (size_t)most * sizeof *all);
+    mem_room(&r->logged, &r->logged_cap, (size_t)most + 1, sizeof *r->logged);
+    struct logged *all = mem_zero(size * (size_t)most + 1, sizeof *all);
+    for (int64_t i = own; i < most; i++) r->logged[i] = (struct logged){ 0 };
+    int rc = ranks_all_gather(r->ranks, r->logged, all, (size_t)most * sizeof *all);
     for (size_t i = 0; i < size * (size_t)most; i++)
         all[i].name[sizeof all[i].name - 1] = '\0';
     if (rc == 0 && !ranks_rank(r->ranks)) merge(r, all, n, most);
-    r->n_told = 0;
+    r->n_logged = 0;
     free(all);
     free(n);
     return rc;
@@ -193,6 +193,6 @@ void metrics_free(struct metrics *r)
     if (r->norm2) r->ps->k->release(r->norm2);
     if (r->fetched) r->ps->k->host_release(r->fetched);
     free(r->unread);
-    free(r->told);
+    free(r->logged);
     memset(r, 0, sizeof *r);
 }

@@ -19,8 +19,8 @@ struct metrics {
      * since the last metrics_join. */
     struct ranks *ranks;
     int64_t place;
-    struct told { char name[24]; double sum, count; int64_t place; } *told;
-    size_t n_told, told_cap;
+    struct logged { char name[24]; double sum, count; int64_t place; } *logged;
+    size_t n_logged, logged_cap;
     /* private */
     const struct params *ps;
     float *norm2;                /* device; of the last metrics_norm */

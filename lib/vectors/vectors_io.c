@@ -160,7 +160,7 @@ static struct vectors *read_text(const char *path, const struct vectors_options 
     const char *line;
     size_t n;
     uint64_t want = 0, dim = 0, rows = 0;
-    bool told = false;
+    bool has_header = false;
     int r;
     while ((r = text_line(t, &line, &n)) > 0) {
         n = trimmed(line, n);
@@ -170,10 +170,10 @@ static struct vectors *read_text(const char *path, const struct vectors_options 
                             text_name(t), want, dim, (unsigned)MOST_ROWS, MOST_DIM);
                 break;
             }
-            told = true;
+            has_header = true;
             continue;
         }
-        if (o && o->max && v && v->n >= o->max) { r = 0; told = false; break; }
+        if (o && o->max && v && v->n >= o->max) { r = 0; has_header = false; break; }
         if (!n) {
             r = err_set("%s:%" PRIu64 ": an empty line; expected \"word v1 v2 ...\"", text_name(t),
                         text_lineno(t));
@@ -205,13 +205,13 @@ static struct vectors *read_text(const char *path, const struct vectors_options 
         if (r < 0) break;
         /* Without a first line that says the dimension, a longer line passes for a word with
          * spaces, as GloVe's vectors of 840 billion words have them, unless that is a number. */
-        if (!told && ends_in_number(line, end)) {
+        if (!has_header && ends_in_number(line, end)) {
             r = err_set("%s:%" PRIu64
                         ": more than %d numbers; every line must have as many as the first",
                         text_name(t), text_lineno(t), v->dim);
             break;
         }
-        v->spaced += !told && memchr(line, ' ', end) != NULL;
+        v->spaced += !has_header && memchr(line, ' ', end) != NULL;
         v->replaced += text_was_replaced(t);
         if (++rows > MOST_ROWS) {
             r = err_set("%s: more than %u vectors", text_name(t), (unsigned)MOST_ROWS);
@@ -220,7 +220,7 @@ static struct vectors *read_text(const char *path, const struct vectors_options 
         add(v, o, line, end, row);
     }
     /* a file that was cut short at a line end shows only here */
-    if (r == 0 && told && rows != want)
+    if (r == 0 && has_header && rows != want)
         r = err_set("%s: the first line says %" PRIu64 " vectors, the file has %" PRIu64
                     "; is it complete?",
                     text_name(t), want, rows);

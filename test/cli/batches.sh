@@ -87,8 +87,8 @@ sed -n 's/^0 //p' drawn | sed -n 1,900p > a
 if cmp -s a text.aa; then fail "sentences come in the order of the text"; fi
 
 # An objective that knows what its pass reads when it has watched another's: it was read so.
-"$(dirname "$BIN")/test/tool/rider" "${tiny[@]}" --train aa=aa.shd --train bb=bb.shd --tokens 300 \
-    --steps 2 --accumulate 2 --out late --write-batches late.b > read.late
+"$(dirname "$BIN")/test/tool/auxiliary" "${tiny[@]}" --train aa=aa.shd --train bb=bb.shd \
+    --tokens 300 --steps 2 --accumulate 2 --out late --write-batches late.b > read.late
 for f in late.b/step-{1.1,1.2,2.1,2.2}.late.safetensors; do
     "$tensor" $f token | tr '\n' ' ' | sed 's/ $//'; echo
 done > written.late

@@ -37,7 +37,7 @@ awk -v a="$(learn mixed. 150)" 'BEGIN { exit !(a > 0.4 && a < 0.6) }' ||
     fail "no order: $(grep sop run.mixed./log.jsonl)"
 grep -q '"name": *"sop"' run./last/config.json || fail "no head in the model's folder"
 
-# a document of two lines can be cut in one place only; GC rides on the same batches; a broken run
+# a document of two lines can be cut in one place only; GC uses the same batches; a broken run
 # goes on to the same bytes
 printf 'one two\nthree four five\n\nsix\n\nseven eight\nnine\n\n' |
     binarize -q -v vocab -l en > two.shd

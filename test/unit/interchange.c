@@ -161,8 +161,8 @@ static void check_states(struct model *m, struct tape *t, void *ctx)
         if (dec) r.dec = our_ids(dec, id, m->c.vocab, &r.n_dec);
         for (int l = 0; l <= m->c.layers; l++) {
             char name[16];
-            if (m->c.pre_norm && l > 0 && l < m->c.layers)
-                continue; /* theirs are before the next norm, ours behind it */
+            /* theirs are before the next norm, ours after it */
+            if (m->c.pre_norm && l > 0 && l < m->c.layers) continue;
             snprintf(name, sizeof name, "h%d", l);
             float *x = compute(m, t, &r, l, false, &rows, &cols);
             compare(c, i, name, x, rows, cols, NULL);

@@ -522,7 +522,7 @@ static void a_ratio_draws_one_objective_a_step(void **state)
     mix_free(&x);
 }
 
-static void a_rider_alone_brings_its_host_without_the_hosts_loss(void **state)
+static void an_auxiliary_objective_alone_brings_its_host_without_the_hosts_loss(void **state)
 {
     (void)state;
     struct mix x;
@@ -533,7 +533,7 @@ static void a_rider_alone_brings_its_host_without_the_hosts_loss(void **state)
     assert_string_equal(x.m[0].o->name, "mlm");
     assert_true(x.m[0].silent);
     assert_string_equal(x.m[1].o->name, "gc");
-    assert_int_equal(x.m[1].on, 0);
+    assert_int_equal(x.m[1].host, 0);
     mix_free(&x);
 }
 
@@ -555,7 +555,7 @@ int main(void)
         cmocka_unit_test(pairs_are_written_as_xlm_and_as_bert_write_them),
         cmocka_unit_test(a_tossed_pair_is_the_same_pair_for_all_and_turned_half_the_time),
         cmocka_unit_test(a_ratio_draws_one_objective_a_step),
-        cmocka_unit_test(a_rider_alone_brings_its_host_without_the_hosts_loss),
+        cmocka_unit_test(an_auxiliary_objective_alone_brings_its_host_without_the_hosts_loss),
     };
     if (scratch_enter() < 0) return 1;
     int status = cmocka_run_group_tests(tests, NULL, NULL);

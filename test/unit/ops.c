@@ -107,8 +107,8 @@ static void any_number_of_threads_gives_the_same_bytes(void **state)
 {
     (void)state;
     int most = strcmp(k->name, "cpu") == 0 ? 5 : 2;
-    if (most == 2 && getenv("ISOGLOT_TEST_SANITIZED"))
-        return; /* minutes on an emulated GPU; the shapes above are all there */
+    /* minutes on an emulated GPU; the shapes above are all there */
+    if (most == 2 && getenv("ISOGLOT_TEST_SANITIZED")) return;
     for (size_t l = 0; l < sizeof large / sizeof large[0]; l++)
         FOR_EACH_OP(op) {
             if (strcmp(large[l].op, op->name) != 0) continue;
@@ -149,8 +149,8 @@ static void any_number_of_threads_gives_the_same_bytes(void **state)
 static void long_sums_are_whole(void **state)
 {
     (void)state;
-    if (getenv("ISOGLOT_TEST_SANITIZED"))
-        return; /* it is the library that is tested, not our code */
+    /* it is the library that is tested, not our code */
+    if (getenv("ISOGLOT_TEST_SANITIZED")) return;
     static const int shapes[][2] = { { 64, 64 }, { 24, 200 }, { 1024, 1024 }, { 3072, 1024 } };
     static const int over[] = { 1, 3, 64, 127 };
     bool all = getenv("ISOGLOT_TEST_LARGE") != NULL;

@@ -1,4 +1,4 @@
-/* `pretrain` with an objective of its own, "late": it rides on MLM, and what its pass reads is
+/* `pretrain` with an objective of its own, "late": its host is MLM, and what its pass reads is
  * known only when it has watched MLM's. For test/cli/batches.sh, which compares what it prints (the
  * tokens of each pass, a line per pass) with what --write-batches wrote. */
 #include <stdio.h>
@@ -11,9 +11,9 @@
 
 extern const struct objective objective_mlm;
 
-static int make(void *self, void *batch, const void *under, const struct turn *at)
+static int make(void *self, void *batch, const void *host_batch, const struct turn *at)
 {
-    const struct masked *from = under;
+    const struct masked *from = host_batch;
     struct masked *b = batch;
     (void)self; (void)at;
     masked_clear(b);
@@ -22,10 +22,10 @@ static int make(void *self, void *batch, const void *under, const struct turn *a
 }
 
 /* What was masked reads the word that stood there. */
-static int watch(void *self, void *batch, struct pass *under)
+static int watch(void *self, void *batch, struct pass *host_pass)
 {
     struct masked *b = batch;
-    (void)self; (void)under;
+    (void)self; (void)host_pass;
     for (int i = 0; i < b->n; i++) b->input.token[b->row[i]] = b->target[i];
     return 0;
 }
@@ -45,10 +45,10 @@ static int loss(void *self, void *batch, struct pass *p, float scale)
     return 0;
 }
 
-static int largest(void *self, void *batch, const void *under, int tokens)
+static int largest(void *self, void *batch, const void *host_batch, int tokens)
 {
     (void)tokens;
-    return make(self, batch, under, NULL);
+    return make(self, batch, host_batch, NULL);
 }
 
 static const struct batch_kind kind = { .size = sizeof(struct masked),
@@ -60,7 +60,7 @@ static const struct objective_ranks ranks = { .keeps_nothing = true };
 
 static const struct objective late = { .name = "late",
                                        .about = "predict what is read",
-                                       .on = "mlm",
+                                       .hosts = "mlm",
                                        .used_by = OBJECTIVE_PRETRAIN,
                                        .self = 1,
                                        .batch = &kind,
@@ -80,7 +80,7 @@ static int train(struct run *r, struct inputs *in)
 int main(int argc, char **argv)
 {
     static const struct objective *const table[] = { &objective_mlm, &late, NULL };
-    static const struct prog prog = { "rider", "[options of pretrain]", "Trains mlm,late." };
+    static const struct prog prog = { "auxiliary", "[options of pretrain]", "Trains mlm,late." };
     static struct run run;
     struct inputs in = inputs_defaults;
     struct opt_group groups[16 + 2 * MIX_KNOWN] = { { "Data", inputs_text_rows, &in },
