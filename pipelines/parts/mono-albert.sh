@@ -10,8 +10,8 @@ if extracted albert/train.$A $A; then
         "$P/sentences --documents $A $(quoted "$file") > raw/wikipedia"
     # of fewer than 1,000 articles, the last for validation and the first for testing
     stage raw.parts  raw/{train,valid,test}.$A : raw/wikipedia : \
-        "n=\$(awk -v RS= 'END { print NR }' raw/wikipedia) && { [ \$n -ge 3 ] ||
-            { echo \"\$n articles: too few to learn from, to choose and to test\" >&2; exit 1; }; } &&
+        "n=\$(awk -v RS= 'END { print NR }' raw/wikipedia) && { [ \$n -ge 3 ] || {
+            echo \"\$n articles: too few to learn from, to choose and to test\" >&2; exit 1; }; } &&
          awk -v RS= -v K=\$((n < 1000 ? n : 1000)) '{
             to = NR % K == 0 ? \"valid\" : NR % K == 1 ? \"test\" : \"train\";
             print \$0 \"\n\" > (\"raw/\" to \".$A\") }' raw/wikipedia"
