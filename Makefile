@@ -42,15 +42,11 @@ BLAS_INC := $(addprefix -I,$(firstword $(wildcard /usr/include/*-linux-gnu/openb
 BLAS_LIB := -lopenblas
 
 # --- libraries: one archive a folder -----------------------------------------
-# common-json is the part of common/ that needs cJSON, kept apart so that the text tools build
-# without it.
-JSON_SRC := common/json.c common/safetensors.c
-SRC_common      := $(filter-out $(JSON_SRC),$(wildcard common/*.c))
-SRC_common-json := $(wildcard $(JSON_SRC))
+# common/json is apart because it needs cJSON: programs that only handle text link without it.
+COMMON := common/prog common/text common/files common
 LIB_DIRS := $(patsubst %/,%,$(wildcard lib/*/)) kernels/linalg kernels/int8 kernels/cpu
-ARCHIVES := common common-json $(LIB_DIRS)
-src_of   = $(if $(filter common common-json,$1),$(SRC_$1),$(wildcard $1/*.c))
-obj_of   = $(patsubst %.c,$(O)/%.o,$(call src_of,$1))
+ARCHIVES := $(COMMON) common/json $(LIB_DIRS)
+obj_of   = $(patsubst %.c,$(O)/%.o,$(wildcard $1/*.c))
 ar_of    = $(O)/lib$(subst /,-,$1).a
 # The members are a stamp like the flags: a source file that came or went makes the archives anew.
 MEMBERS := $(foreach a,$(ARCHIVES),$(call obj_of,$a))
@@ -174,8 +170,8 @@ $(O)/%.o: %.c $(O)/flags
 	$(CC) $(CPP_FLAGS) $(C_FLAGS) $(CFLAGS_$*) -MMD -MP -c -o $@ $<
 
 # Loops over ids that compilers turn into vectors only when asked.
-CFLAGS_common/shard_write := -O3
-CFLAGS_common/safetensors := -O3
+CFLAGS_common/text/shard_write := -O3
+CFLAGS_common/json/safetensors := -O3
 # Loops that are compiled for several instruction sets and chosen at start (kernels/linalg/simd.h).
 SIMD := -O3 -fopenmp-simd -ffp-contract=fast -fno-trapping-math
 CFLAGS_kernels/linalg/simd_base := $(SIMD)

@@ -4,9 +4,9 @@ ICU := -licui18n -licuuc -licudata
 JSON := -lcjson
 NN := lib/task lib/objective lib/data lib/labelled lib/masking lib/engine lib/trainer lib/ranks \
     lib/model lib/graph lib/bilingual lib/vectors kernels/cpu kernels/int8 kernels/linalg lib/cooc \
-    common-json common
+    common/json $(COMMON)
 VECTORS := lib/bilingual lib/vectors lib/score lib/cooc kernels/cpu kernels/int8 kernels/linalg \
-    common-json common
+    common/json $(COMMON)
 VECTORS_L = $(BLAS_LIB) $(JSON) $(BASE) $(MATH)
 NN_L = $(BLAS_LIB) $(JSON) $(BASE) -ldl $(MATH)
 
@@ -14,36 +14,36 @@ PROGRAMS := tokenize detokenize bpe-learn bpe-apply vocab-count ngrams binarize 
     cooc-count cooc-merge cooc-query cooc-study synth-corpus derive-lang pretrain align-post \
     finetune translate predict embed dict-induce rsim retrieve analogy bleu score ckpt plot
 
-A_tokenize     := lib/raw lib/subword lib/text lib/bpe common-json common
+A_tokenize     := lib/raw lib/subword lib/text lib/bpe common/json $(COMMON)
 L_tokenize      = $(ICU) -lpcre2-8 $(JSON) $(BASE) $(MATH)
-A_detokenize   := lib/raw lib/subword lib/text lib/bpe common-json common
+A_detokenize   := lib/raw lib/subword lib/text lib/bpe common/json $(COMMON)
 L_detokenize    = $(ICU) -lpcre2-8 $(JSON) $(BASE) $(MATH)
-A_bpe-learn    := lib/bpe common
+A_bpe-learn    := lib/bpe $(COMMON)
 L_bpe-learn     = $(BASE) $(MATH)
-A_bpe-apply    := lib/bpe common
+A_bpe-apply    := lib/bpe $(COMMON)
 L_bpe-apply     = -lpcre2-8 $(BASE) $(MATH)
-A_vocab-count  := lib/bpe common
+A_vocab-count  := lib/bpe $(COMMON)
 L_vocab-count   = $(BASE) $(MATH)
-A_ngrams       := lib/ngrams lib/bpe common
+A_ngrams       := lib/ngrams lib/bpe $(COMMON)
 L_ngrams        = $(BASE) $(MATH)
-A_binarize     := common
+A_binarize     := $(COMMON)
 L_binarize      = $(BASE) $(MATH)
-A_shard        := common
+A_shard        := $(COMMON)
 L_shard         = $(BASE) $(MATH)
-A_cooc-count   := lib/count lib/cooc common
+A_cooc-count   := lib/count lib/cooc $(COMMON)
 L_cooc-count    = $(BASE) $(MATH)
-A_cooc-merge   := lib/count lib/cooc common
+A_cooc-merge   := lib/count lib/cooc $(COMMON)
 L_cooc-merge    = $(BASE) $(MATH)
-A_cooc-query   := lib/cooc common
+A_cooc-query   := lib/cooc $(COMMON)
 L_cooc-query    = $(BASE) $(MATH)
 A_cooc-study   := $(VECTORS)
 L_cooc-study    = $(VECTORS_L)
-A_synth-corpus := lib/synth common
+A_synth-corpus := lib/synth $(COMMON)
 L_synth-corpus  = $(BASE) $(MATH)
-A_derive-lang  := lib/derive lib/text common
+A_derive-lang  := lib/derive lib/text $(COMMON)
 L_derive-lang   = $(BASE) $(MATH)
 # A model's own tokeniser.
-RAW := lib/raw lib/subword lib/text lib/bpe common-json common
+RAW := lib/raw lib/subword lib/text lib/bpe common/json $(COMMON)
 A_pretrain     := $(NN) $(RAW)
 L_pretrain      = $(NN_L) $(ICU) -lpcre2-8
 A_align-post   := $(NN) $(RAW)
@@ -66,9 +66,9 @@ A_retrieve     := $(VECTORS)
 L_retrieve      = $(VECTORS_L)
 A_analogy      := $(VECTORS)
 L_analogy       = $(VECTORS_L)
-A_bleu         := lib/score lib/subword lib/text common-json common
+A_bleu         := lib/score lib/subword lib/text common/json $(COMMON)
 L_bleu          = $(ICU) $(JSON) -lpcre2-8 -ldl $(BASE) $(MATH)
-A_score        := lib/task lib/eval lib/score lib/labelled common-json common
+A_score        := lib/task lib/eval lib/score lib/labelled common/json $(COMMON)
 L_score         = $(ICU) $(JSON) $(BASE) $(MATH)
 A_plot         := lib/plot $(VECTORS)
 L_plot          = $(VECTORS_L)

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
-#include "common/prog.h"
+#include "common/prog/prog.h"
 #include "lib/data/inputs.h"
 #include "lib/engine/run.h"
 #include "lib/objective/table.h"

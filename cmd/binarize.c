@@ -3,14 +3,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
-#include "common/file.h"
+#include "common/files/file.h"
 #include "common/mem.h"
-#include "common/prog.h"
-#include "common/shard.h"
-#include "common/text.h"
+#include "common/prog/prog.h"
+#include "common/prog/unknown.h"
+#include "common/text/shard.h"
+#include "common/text/text.h"
+#include "common/text/vocab.h"
 #include "common/thread.h"
-#include "common/unknown.h"
-#include "common/vocab.h"
 
 static struct options { const char *vocab, *lang, *out, *note; int block; bool replace;
                         struct unknown_options unknown; } o = { .unknown = { .most = 0.2 } };

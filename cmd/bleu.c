@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 #include "common/err.h"
-#include "common/file.h"
+#include "common/files/file.h"
 #include "common/mem.h"
-#include "common/prog.h"
+#include "common/prog/prog.h"
 #include "lib/score/multibleu.h"
 #include "lib/score/scoring.h"
 #include "lib/score/testset.h"

@@ -3,10 +3,10 @@
 #include <string.h>
 #include <unistd.h>
 #include "common/err.h"
-#include "common/file.h"
+#include "common/files/file.h"
 #include "common/mem.h"
-#include "common/prog.h"
-#include "common/text.h"
+#include "common/prog/prog.h"
+#include "common/text/text.h"
 #include "common/thread.h"
 #include "lib/bpe/segment.h"
 

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
-#include "common/file.h"
+#include "common/files/file.h"
+#include "common/files/sum.h"
 #include "common/mem.h"
-#include "common/prog.h"
-#include "common/progress.h"
-#include "common/sum.h"
-#include "common/text.h"
+#include "common/prog/prog.h"
+#include "common/prog/progress.h"
+#include "common/text/text.h"
 #include "common/thread.h"
 #include "lib/bpe/learn.h"
 

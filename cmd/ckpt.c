@@ -11,11 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
-#include "common/file.h"
-#include "common/folder.h"
+#include "common/files/file.h"
+#include "common/files/folder.h"
+#include "common/json/safetensors.h"
 #include "common/mem.h"
-#include "common/prog.h"
-#include "common/safetensors.h"
+#include "common/prog/prog.h"
 #include "kernels/options.h"
 #include "lib/hf/hf.h"
 #include "lib/model/config.h"

@@ -1,8 +1,8 @@
 /* cooc-merge: .cooc files -> their sum, one matrix per language, in one pass. */
 #include "common/err.h"
-#include "common/file.h"
+#include "common/files/file.h"
 #include "common/mem.h"
-#include "common/prog.h"
+#include "common/prog/prog.h"
 #include "lib/count/count.h"
 
 static struct options {

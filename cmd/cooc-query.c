@@ -2,10 +2,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
-#include "common/file.h"
+#include "common/files/file.h"
 #include "common/mem.h"
-#include "common/prog.h"
-#include "common/text.h"
+#include "common/prog/prog.h"
+#include "common/text/text.h"
 #include "lib/cooc/export.h"
 
 static struct options {

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
-#include "common/file.h"
-#include "common/prog.h"
+#include "common/files/file.h"
+#include "common/prog/prog.h"
 #include "lib/bilingual/cooc_compare.h"
 #include "lib/cooc/cooc.h"
 

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
-#include "common/file.h"
+#include "common/files/file.h"
+#include "common/files/sum.h"
 #include "common/mem.h"
 #include "common/msg.h"
-#include "common/prog.h"
-#include "common/sum.h"
+#include "common/prog/prog.h"
 #include "lib/derive/derive.h"
 #include "lib/derive/dictionary.h"
 #include "lib/derive/order_learn.h"

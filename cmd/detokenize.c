@@ -1,6 +1,6 @@
 /* detokenize: tokens in, text out; byte for byte what Moses' detokenizer.perl writes. */
 #include <stdlib.h>
-#include "common/prog.h"
+#include "common/prog/prog.h"
 #include "lib/raw/raw.h"
 #include "lib/text/casemark.h"
 #include "lib/text/detok.h"

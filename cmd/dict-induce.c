@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
-#include "common/file.h"
+#include "common/files/file.h"
+#include "common/files/sum.h"
 #include "common/mem.h"
-#include "common/prog.h"
-#include "common/text.h"
-#include "common/sum.h"
+#include "common/prog/prog.h"
+#include "common/text/text.h"
 #include "kernels/options.h"
 #include "lib/bilingual/dictionary.h"
 #include "lib/bilingual/gold.h"

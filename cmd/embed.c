@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "common/err.h"
-#include "common/file.h"
+#include "common/files/file.h"
 #include "common/mem.h"
-#include "common/prog.h"
+#include "common/prog/prog.h"
 #include "kernels/options.h"
 #include "lib/embed/embed.h"
 #include "lib/trainer/run_folder.h"

@@ -8,7 +8,7 @@
  * Reads a model folder or vocabulary, and the task's data; writes a run folder whose best
  * checkpoint `translate` or `predict` reads. */
 #include "common/err.h"
-#include "common/prog.h"
+#include "common/prog/prog.h"
 #include "lib/engine/run.h"
 #include "lib/model/options.h"
 #include "lib/objective/table.h"

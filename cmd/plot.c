@@ -7,9 +7,9 @@
  *   tsne        words of several languages in the plane (Figure 2)
  *   bars        measures in groups of bars (ALIGN-MLM, Figures 1 and 2) */
 #include "common/err.h"
-#include "common/file.h"
-#include "common/prog.h"
-#include "common/text.h"
+#include "common/files/file.h"
+#include "common/prog/prog.h"
+#include "common/text/text.h"
 #include "kernels/options.h"
 #include "lib/plot/kinds.h"
 #include "lib/vectors/csls.h"

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
-#include "common/file.h"
-#include "common/prog.h"
+#include "common/files/file.h"
+#include "common/prog/prog.h"
 #include "kernels/options.h"
 #include "lib/task/predict.h"
 #include "lib/trainer/run_folder.h"

@@ -2,7 +2,7 @@
  * objective or several. Reads shards (binarize), the vocabulary and what the objectives need (for
  * MLM-GC a count file); writes a run folder. */
 #include "common/err.h"
-#include "common/prog.h"
+#include "common/prog/prog.h"
 #include "lib/data/inputs.h"
 #include "lib/engine/run.h"
 #include "lib/model/options.h"

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "common/err.h"
-#include "common/file.h"
-#include "common/prog.h"
-#include "common/text.h"
+#include "common/files/file.h"
+#include "common/prog/prog.h"
+#include "common/text/text.h"
 #include "kernels/options.h"
 #include "lib/bilingual/retrieve.h"
 #include "lib/score/result_rows.h"

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdio.h>
 #include "common/err.h"
-#include "common/prog.h"
-#include "common/text.h"
+#include "common/prog/prog.h"
+#include "common/text/text.h"
 #include "kernels/options.h"
 #include "lib/bilingual/dictionary.h"
 #include "lib/bilingual/similarity.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
-#include "common/prog.h"
+#include "common/prog/prog.h"
 #include "lib/eval/judged.h"
 #include "lib/eval/last_values.h"
 #include "lib/eval/results.h"

@@ -5,14 +5,14 @@
 #include <string.h>
 #include "common/bytes.h"
 #include "common/err.h"
-#include "common/file.h"
+#include "common/files/file.h"
+#include "common/files/npy.h"
+#include "common/files/pair.h"
 #include "common/mem.h"
-#include "common/npy.h"
-#include "common/pair.h"
-#include "common/prog.h"
-#include "common/shard.h"
+#include "common/prog/prog.h"
 #include "common/shown.h"
-#include "common/vocab.h"
+#include "common/text/shard.h"
+#include "common/text/vocab.h"
 
 static struct options { const char *vocab, *out; bool ids, npy; } o;
 

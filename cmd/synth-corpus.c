@@ -2,9 +2,9 @@
  * each (no sentence is in both), parallel development and test sets, part-of-speech tags, and the
  * dictionary to be found. */
 #include "common/err.h"
-#include "common/file.h"
-#include "common/folder.h"
-#include "common/prog.h"
+#include "common/files/file.h"
+#include "common/files/folder.h"
+#include "common/prog/prog.h"
 #include "lib/synth/synth.h"
 #include <math.h>
 #include <string.h>

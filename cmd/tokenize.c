@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 #include "common/err.h"
-#include "common/file.h"
+#include "common/files/file.h"
 #include "common/mem.h"
-#include "common/prog.h"
+#include "common/prog/prog.h"
 #include "lib/raw/raw.h"
 #include "lib/text/lines.h"
 #include "lib/text/tokenize.h"

@@ -2,10 +2,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include "common/err.h"
-#include "common/file.h"
-#include "common/prog.h"
-#include "common/sum.h"
-#include "common/text.h"
+#include "common/files/file.h"
+#include "common/files/sum.h"
+#include "common/prog/prog.h"
+#include "common/text/text.h"
 #include "lib/bpe/words.h"
 
 static struct options {

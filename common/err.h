@@ -1,6 +1,6 @@
 /* Errors. A library function that fails leaves one message here and returns a
  * negative number (or NULL); it never prints and never exits. Only a program's
- * main decides what to do (common/prog.h). The message is thread-local; code
+ * main decides what to do (common/prog/prog.h). The message is thread-local; code
  * that runs a task on another thread carries it over (par_for does).
  *
  * A message has place, what is wrong, what to do, and no program name or final

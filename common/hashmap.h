@@ -1,7 +1,7 @@
 /* A table of 64-bit keys, each with a 32-bit value: open addressing, at most half full. For keys
  * that are their own identity, or hashes whose collisions do no harm. For strings there is
- * common/symbols.h; counting, BPE and vocabularies, whose time goes into the table, have their own.
- */
+ * common/text/symbols.h; counting, BPE and vocabularies, whose time goes into the table, have
+ * their own. */
 #ifndef COMMON_HASHMAP_H
 #define COMMON_HASHMAP_H
 #include <stddef.h>

@@ -8,8 +8,8 @@
  *   if (id_table_full(&t, n)) ID_INDEX(&t, 2 * t.slots, n, id, hash_of(&thing[id - 1]));
  *
  * Keys of 64 bits that are all there is to compare have common/hashmap.h, strings that are to be
- * kept common/symbols.h. Tables in which a program spends its time hold keys in their slots, so
- * that a look-up waits for memory once, or are shared by threads: vocabularies (vocab.c),
+ * kept common/text/symbols.h. Tables in which a program spends its time hold keys in their slots,
+ * so that a look-up waits for memory once, or are shared by threads: vocabularies (vocab.c),
  * lib/bpe, lib/count/lookup.c, lib/ngrams/tally.c, lib/score/ngram.c. */
 #ifndef COMMON_ID_TABLE_H
 #define COMMON_ID_TABLE_H

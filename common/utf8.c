@@ -4,7 +4,8 @@
 #include <immintrin.h>
 #endif
 #include "common/bytes16.h"
-#include "common/text.h"
+#include "common/mem.h"
+#include "common/utf8.h"
 
 #if defined __x86_64__ || (defined BYTES16 && defined __aarch64__)
 #define BLOCKS
@@ -200,4 +201,43 @@ int utf8_put(uint32_t c, char *out)
     out[0] = (char)(0xF0 | c >> 18); out[1] = (char)(0x80 | (c >> 12 & 63));
     out[2] = (char)(0x80 | (c >> 6 & 63)); out[3] = (char)(0x80 | (c & 63));
     return 4;
+}
+
+/* Bytes that one U+FFFD replaces: the longest start of a valid sequence, or 1 (Unicode 15,
+ * section 3.9, U+FFFD practice). */
+static size_t bad_part(const char *s, size_t n)
+{
+    const unsigned char *p = (const unsigned char *)s;
+    size_t k = 1;
+    if (p[0] < 0xC2 || p[0] > 0xF4) return 1;
+    size_t need = p[0] < 0xE0 ? 2 : p[0] < 0xF0 ? 3 : 4;
+    unsigned char lo = p[0] == 0xE0   ? 0xA0
+                       : p[0] == 0xF0 ? 0x90
+                                      : 0x80,
+                  hi = p[0] == 0xED   ? 0x9F
+                       : p[0] == 0xF4 ? 0x8F
+                                      : 0xBF;
+    /* Only the second byte has narrower bounds: they exclude overlong forms, surrogates and what
+     * lies above U+10FFFF. */
+    while (k < need && k < n && p[k] >= lo && p[k] <= hi) { k++; lo = 0x80; hi = 0xBF; }
+    return k;
+}
+
+size_t utf8_replace(char **to, size_t *cap, const char *s, size_t n)
+{
+    size_t out = 0;
+    for (size_t i = 0; i < n; ) {
+        size_t good = utf8_check(s + i, n - i);
+        mem_room(to, cap, out + good + 4, 1);
+        memcpy(*to + out, s + i, good);
+        out += good;
+        i += good;
+        if (i == n) break;
+        memcpy(*to + out, "\xEF\xBF\xBD", 3);
+        out += 3;
+        i += bad_part(s + i, n - i);
+    }
+    mem_room(to, cap, out + 1, 1);
+    (*to)[out] = 0;
+    return out;
 }

@@ -1,7 +1,7 @@
 /* The device and precision of computation: options of every program that runs a model. */
 #ifndef KERNELS_OPTIONS_H
 #define KERNELS_OPTIONS_H
-#include "common/prog.h"
+#include "common/prog/prog.h"
 #include "kernels/kernels.h"
 
 struct kern_options { const char *device; enum kern_precision precision; };     /* kernels_open's */

@@ -4,11 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
-#include "common/file.h"
+#include "common/files/file.h"
 #include "common/mem.h"
-#include "common/shard.h"
-#include "common/text.h"
-#include "common/vocab.h"
+#include "common/text/shard.h"
+#include "common/text/text.h"
+#include "common/text/vocab.h"
+#include "common/utf8.h"
 #include "lib/bpe/apply.h"
 #include "lib/bpe/scan.h"
 #include "lib/cooc/cooc.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
-#include "common/text.h"
+#include "common/text/text.h"
 #include "lib/cooc/cooc.h"
 
 static double tokens(const struct cooc *c)

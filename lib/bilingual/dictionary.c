@@ -5,7 +5,7 @@
 #include "common/err.h"
 #include "common/hashmap.h"
 #include "common/mem.h"
-#include "common/text.h"
+#include "common/text/text.h"
 
 int dictionary_line(struct text *t, struct dictionary_line *l)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
-#include "common/text.h"
+#include "common/text/text.h"
 #include "kernels/linalg/gemm.h"
 #include "lib/bilingual/dictionary.h"
 

@@ -5,7 +5,6 @@
 #include <xxhash.h>
 #include "common/hashmap.h"
 #include "common/mem.h"
-#include "common/text.h"
 #include "common/thread.h"
 #include "kernels/linalg/gemm.h"
 #include "lib/vectors/sparse.h"

@@ -2,11 +2,11 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include "common/affix.h"
 #include "common/mem.h"
-#include "common/text.h"
-#include "common/vocab.h"
-#include "common/symbols.h"
+#include "common/text/affix.h"
+#include "common/text/symbols.h"
+#include "common/text/vocab.h"
+#include "common/utf8.h"
 
 enum {
     PAGE = 256,

@@ -3,9 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
-#include "common/file.h"
+#include "common/files/file.h"
 #include "common/mem.h"
-#include "common/text.h"
+#include "common/text/text.h"
+#include "common/utf8.h"
 
 void codes_init(struct codes *c, enum codes_format format)
 {

@@ -20,9 +20,9 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
-#include "common/progress.h"
-#include "common/text.h"
-#include "common/symbols.h"
+#include "common/prog/progress.h"
+#include "common/text/symbols.h"
+#include "common/utf8.h"
 
 /* AHEAD: how many places or words ahead a cell or word is prefetched; SHARE: cells per entry of
  * run_of */

@@ -8,7 +8,7 @@
  * different readers. */
 #ifndef BPE_LEARN_H
 #define BPE_LEARN_H
-#include "common/log.h"
+#include "common/prog/log.h"
 #include "lib/bpe/codes.h"
 #include "lib/bpe/words.h"
 

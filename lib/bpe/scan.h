@@ -10,7 +10,7 @@
 #endif
 #include <xxhash.h>
 #include "common/bytes16.h"
-#include "common/key16.h"
+#include "common/text/key16.h"
 
 static inline int is_break(char c) { return c == ' ' || c == '\n'; }
 #ifdef BYTES16

@@ -6,8 +6,8 @@
 #define BPE_SEGMENT_H
 #include <stdbool.h>
 #include <stdint.h>
-#include "common/file.h"
-#include "common/text.h"
+#include "common/files/file.h"
+#include "common/text/text.h"
 #include "lib/bpe/apply.h"
 #include "lib/bpe/glossary.h"
 

@@ -1,9 +1,10 @@
+#include "common/utf8.h"
 #include "lib/bpe/words.h"
 #include <stdlib.h>
 #include <string.h>
-#include "common/affix.h"
 #include "common/err.h"
 #include "common/mem.h"
+#include "common/text/affix.h"
 #include "common/thread.h"
 #include "lib/bpe/scan.h"
 

@@ -4,7 +4,7 @@
 #define BPE_WORDS_H
 #include <stddef.h>
 #include <stdint.h>
-#include "common/text.h"
+#include "common/text/text.h"
 
 struct word_counts;
 struct word_counts *word_counts_new(int threads);

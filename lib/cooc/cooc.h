@@ -6,14 +6,14 @@
  * denominators, so sums are exact and do not depend on their order. A count in this library is such
  * an integer; X = count / unit. A symmetric matrix is stored as the triangle row <= col; equal
  * words at two positions add twice to the diagonal, as in GloVe. Ids are the vocabulary's, specials
- * included (common/vocab.h); specials are never counted. */
+ * included (common/text/vocab.h); specials are never counted. */
 #ifndef COOC_H
 #define COOC_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include "common/file.h"
-#include "common/vocab.h"
+#include "common/files/file.h"
+#include "common/text/vocab.h"
 
 enum cooc_weights { COOC_MLM_GC, COOC_GLOVE, COOC_FLAT };      /* 1/(d+1), 1/d, 1 */
 /* columns: both sides, words to the left, to the right of the row's word */

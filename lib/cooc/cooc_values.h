@@ -7,9 +7,9 @@
  * or the options name; without one, every c_lang is 1 (MLM-GC, section 3). f(X) = min(1, (X /
  * xmax)^alpha).
  *
- * Ids are the vocabulary's (specials included, common/vocab.h). A symmetric file is kept as one
- * triangle: 4 bytes a stored pair up to 65,536 ids with float16 storage, 6 with float32 (6 and 8
- * above), plus 8 bytes a row. */
+ * Ids are the vocabulary's (specials included, common/text/vocab.h). A symmetric file is kept as
+ * one triangle: 4 bytes a stored pair up to 65,536 ids with float16 storage, 6 with float32 (6 and
+ * 8 above), plus 8 bytes a row. */
 #ifndef COOC_VALUES_H
 #define COOC_VALUES_H
 #include <stdbool.h>

@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 #include "common/bytes.h"
 #include "common/err.h"
+#include "common/files/npy.h"
+#include "common/files/pair.h"
 #include "common/mem.h"
-#include "common/npy.h"
-#include "common/pair.h"
 #include "lib/cooc/export.h"
 
 struct room { FILE *f; unsigned char *p; size_t n; };      /* on disk, as memory */

@@ -6,8 +6,8 @@
 #define XXH_STATIC_LINKING_ONLY
 #include <xxhash.h>
 #include "common/err.h"
-#include "common/foreign.h"
-#include "common/io.h"
+#include "common/files/foreign.h"
+#include "common/files/io.h"
 #include "common/mem.h"
 #include "lib/cooc/pairs.h"
 #include "lib/cooc/skip.h"

@@ -3,8 +3,8 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
-#include "common/text.h"
-#include "common/vocab.h"
+#include "common/text/vocab.h"
+#include "common/utf8.h"
 
 struct token { const char *s; size_t n; };
 

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 #include "common/err.h"
-#include "common/io.h"
+#include "common/files/io.h"
 #include "common/mem.h"
-#include "common/progress.h"
+#include "common/prog/progress.h"
 #include "common/thread.h"
 #include "lib/count/intake.h"
 #include "lib/count/lookup.h"

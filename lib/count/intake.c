@@ -7,12 +7,13 @@
 #include <unistd.h>
 #include <xxhash.h>
 #include "common/err.h"
+#include "common/files/io.h"
 #include "common/id_table.h"
-#include "common/io.h"
 #include "common/mem.h"
-#include "common/shard.h"
-#include "common/text.h"
+#include "common/text/shard.h"
+#include "common/text/text.h"
 #include "common/thread.h"
+#include "common/utf8.h"
 #include "lib/cooc/pairs.h"
 #include "lib/count/lookup.h"
 #include "lib/count/plan.h"

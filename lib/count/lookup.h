@@ -1,7 +1,7 @@
 /* Tokens of a text to ids, for a loop that reads billions of them. */
 #ifndef COUNT_LOOKUP_H
 #define COUNT_LOOKUP_H
-#include "common/vocab.h"
+#include "common/text/vocab.h"
 
 struct lookup;
 struct lookup *lookup_new(const struct vocab *v);      /* v outlives it */

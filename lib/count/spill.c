@@ -5,7 +5,7 @@
 #include <unistd.h>
 #include <zstd.h>
 #include "common/err.h"
-#include "common/io.h"
+#include "common/files/io.h"
 #include "common/mem.h"
 
 /* A frame: its packed and its plain size, u32 each, then zstd data; inside, each block has its

@@ -6,10 +6,10 @@
 #ifndef DATA_CORPUS_H
 #define DATA_CORPUS_H
 #include <stdbool.h>
+#include "common/prog/unknown.h"
 #include "common/rng.h"
-#include "common/shard.h"
-#include "common/unknown.h"
-#include "common/vocab.h"
+#include "common/text/shard.h"
+#include "common/text/vocab.h"
 #include "lib/ranks/ranks.h"
 #include "lib/trainer/state.h"
 

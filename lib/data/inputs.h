@@ -2,7 +2,7 @@
  * SRC-TGT=FILE,FILE. */
 #ifndef DATA_INPUTS_H
 #define DATA_INPUTS_H
-#include "common/opt.h"
+#include "common/prog/opt.h"
 #include "lib/data/corpus.h"
 #include "lib/data/pair_pool.h"
 #include "lib/engine/objective.h"

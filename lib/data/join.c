@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/mem.h"
-#include "common/vocab.h"
+#include "common/text/vocab.h"
 
 enum { SIDES = 2 };
 

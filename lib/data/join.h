@@ -2,7 +2,7 @@
  * (ALIGN-MLM, appendix G.3: XLM's text in examples of 512 tokens, its pairs in 256 and 256). */
 #ifndef DATA_JOIN_H
 #define DATA_JOIN_H
-#include "common/shard.h"
+#include "common/text/shard.h"
 
 /* Replaces the sentences of b by pieces of `length` tokens of all of them joined, each with </s>
  * after it (XLM's streams); the last piece is what is left. */

@@ -3,7 +3,7 @@
  * so that several objectives learn from one batch of them. */
 #ifndef DATA_PAIR_POOL_H
 #define DATA_PAIR_POOL_H
-#include "common/opt.h"
+#include "common/prog/opt.h"
 #include "lib/data/pairs.h"
 
 struct pair_limits {

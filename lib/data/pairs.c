@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "common/affix.h"
 #include "common/err.h"
 #include "common/mem.h"
-#include "common/text.h"
 #include "common/rng.h"
+#include "common/text/affix.h"
+#include "common/text/text.h"
 #include "lib/data/join.h"
 
 static bool is_shard(const char *path) { return str_ends(path, ".shd"); }

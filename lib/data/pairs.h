@@ -3,8 +3,8 @@
  * stands is two integers, which checkpoints keep. */
 #ifndef DATA_PAIRS_H
 #define DATA_PAIRS_H
-#include "common/shard.h"
-#include "common/vocab.h"
+#include "common/text/shard.h"
+#include "common/text/vocab.h"
 #include "lib/model/config.h"
 #include "lib/raw/reader.h"
 #include "lib/trainer/state.h"

@@ -4,8 +4,8 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
-#include "common/prog.h"
-#include "common/text.h"
+#include "common/prog/prog.h"
+#include "common/text/text.h"
 #include "lib/engine/objective.h"
 
 static bool special(const struct vocab *v, const char *s, size_t n)

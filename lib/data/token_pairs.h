@@ -3,7 +3,7 @@
 #ifndef DATA_TOKEN_PAIRS_H
 #define DATA_TOKEN_PAIRS_H
 #include <stdbool.h>
-#include "common/vocab.h"
+#include "common/text/vocab.h"
 
 struct setup;
 

@@ -4,7 +4,7 @@
  * original and copy are parallel. */
 #ifndef DERIVE_DERIVE_H
 #define DERIVE_DERIVE_H
-#include "common/opt.h"
+#include "common/prog/opt.h"
 #include "lib/derive/order.h"
 #include "lib/derive/script.h"
 #include "lib/derive/words.h"

@@ -2,7 +2,7 @@
  * the two. */
 #ifndef DERIVE_DICTIONARY_H
 #define DERIVE_DICTIONARY_H
-#include "common/file.h"
+#include "common/files/file.h"
 #include "lib/derive/script.h"
 
 /* Writes "token count" lines: the vocabulary's own, then the copies of the types that are not

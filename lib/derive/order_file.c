@@ -3,7 +3,7 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
-#include "common/text.h"
+#include "common/text/text.h"
 #include "lib/derive/order.h"
 
 static const char *const kinds[] = { "", "BI", "PRE", "BFR", "AFT", "BTW", "HI" };

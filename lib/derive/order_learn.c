@@ -5,7 +5,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/rng.h"
-#include "common/text.h"
+#include "common/text/text.h"
 
 enum { PASSES = 10, BATCH = 20 };
 static const double eta = 0.1;

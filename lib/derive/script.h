@@ -5,7 +5,7 @@
 #ifndef DERIVE_SCRIPT_H
 #define DERIVE_SCRIPT_H
 #include <stdbool.h>
-#include "common/vocab.h"
+#include "common/text/vocab.h"
 #include "lib/text/tbuf.h"
 
 #define SCRIPT_MARK "\xcb\xa3"

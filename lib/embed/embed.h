@@ -2,7 +2,7 @@
  * sentences. */
 #ifndef EMBED_H
 #define EMBED_H
-#include "common/text.h"
+#include "common/text/text.h"
 #include "lib/model/model.h"
 #include "lib/raw/reader.h"
 #include "lib/vectors/vectors_stream.h"

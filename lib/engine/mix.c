@@ -6,7 +6,7 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
-#include "common/prog.h"
+#include "common/prog/prog.h"
 
 /* --- weights that change ---------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include "common/log.h"
+#include "common/prog/log.h"
 
 static struct pass_term *next_term(struct pass *p)
 {

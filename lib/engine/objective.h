@@ -15,8 +15,8 @@
  * and once the optimiser has stepped: stepped. Gradients of all passes of a step add up. */
 #ifndef ENGINE_OBJECTIVE_H
 #define ENGINE_OBJECTIVE_H
-#include "common/opt.h"
-#include "common/vocab.h"
+#include "common/prog/opt.h"
+#include "common/text/vocab.h"
 #include "lib/model/model.h"
 #include "lib/trainer/state.h"
 

@@ -6,11 +6,11 @@
 #include <string.h>
 #include <xxhash.h>
 #include "common/err.h"
-#include "common/file.h"
+#include "common/files/file.h"
 #include "common/msg.h"
-#include "common/prog.h"
-#include "common/signals.h"
-#include "common/text.h"
+#include "common/prog/prog.h"
+#include "common/prog/signals.h"
+#include "common/text/text.h"
 #include "common/thread.h"
 #include "lib/graph/profile.h"
 #include "lib/model/options.h"

@@ -11,7 +11,7 @@
 #ifndef ENGINE_WRITE_BATCHES_H
 #define ENGINE_WRITE_BATCHES_H
 #include <stdint.h>
-#include "common/safetensors.h"
+#include "common/json/safetensors.h"
 #include "lib/model/batch.h"
 
 enum { BATCH_ARRAYS = 32 };

@@ -4,7 +4,7 @@
 #include <unicode/uchar.h>
 #include "common/err.h"
 #include "common/mem.h"
-#include "common/text.h"
+#include "common/utf8.h"
 
 static const char *const english[] = { "a", "an", "the", NULL };
 static const char *const spanish[] = {

@@ -3,11 +3,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "common/affix.h"
 #include "common/err.h"
-#include "common/json.h"
+#include "common/json/json.h"
 #include "common/mem.h"
-#include "common/text.h"
+#include "common/text/affix.h"
+#include "common/text/text.h"
 
 /* A model whose perplexity is so near that of single tokens has collapsed to them. */
 static const double COLLAPSED_NATS = 0.05;

@@ -5,7 +5,7 @@
 #include <strings.h>
 #include "common/err.h"
 #include "common/mem.h"
-#include "common/text.h"
+#include "common/text/text.h"
 #include "lib/eval/statistics.h"
 
 struct names { char **v; size_t n, cap; };

@@ -5,7 +5,7 @@
 #ifndef GRAPH_PARAMS_H
 #define GRAPH_PARAMS_H
 #include <stddef.h>
-#include "common/safetensors.h"
+#include "common/json/safetensors.h"
 #include "kernels/kernels.h"
 
 struct param {

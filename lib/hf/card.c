@@ -5,9 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "common/err.h"
-#include "common/file.h"
+#include "common/files/file.h"
+#include "common/files/sum.h"
 #include "common/mem.h"
-#include "common/sum.h"
 
 /* --- the run ---------------------------------------------------------------------------------- */
 

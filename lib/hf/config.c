@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
-#include "common/json.h"
+#include "common/json/json.h"
 #include "common/mem.h"
 #include "lib/hf/heads.h"
 

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
-#include "common/file.h"
-#include "common/json.h"
+#include "common/files/file.h"
+#include "common/json/json.h"
 #include "common/mem.h"
 #include "lib/hf/hf.h"
 #include "lib/hf/note.h"

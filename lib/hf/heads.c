@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 #include "common/err.h"
-#include "common/json.h"
+#include "common/json/json.h"
 #include "common/mem.h"
 
 /* Tasks of heads: one class per text, one per word, or where an answer begins and ends. */

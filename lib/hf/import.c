@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
-#include "common/file.h"
-#include "common/folder.h"
+#include "common/files/file.h"
+#include "common/files/folder.h"
 #include "common/mem.h"
 #include "lib/hf/heads.h"
 #include "lib/hf/hf.h"

@@ -4,10 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
-#include "common/file.h"
-#include "common/json.h"
+#include "common/files/file.h"
+#include "common/json/json.h"
 #include "common/mem.h"
-#include "common/text.h"
+#include "common/text/text.h"
+#include "common/utf8.h"
 #include "lib/subword/spm.h"
 #include "lib/subword/tokjson.h"
 

@@ -2,7 +2,7 @@
  * for a model of ours. */
 #ifndef HF_TOKENS_H
 #define HF_TOKENS_H
-#include "common/vocab.h"
+#include "common/text/vocab.h"
 #include "lib/hf/layout.h"
 #include "lib/subword/settings.h"
 

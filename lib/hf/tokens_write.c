@@ -4,9 +4,8 @@
 #include <string.h>
 #include <cjson/cJSON.h>
 #include "common/err.h"
-#include "common/file.h"
+#include "common/files/file.h"
 #include "common/mem.h"
-#include "common/text.h"
 #include "lib/hf/tokens.h"
 
 struct job {

@@ -1,10 +1,10 @@
 #include "lib/hf/weights.h"
 #include <stdlib.h>
 #include <string.h>
-#include "common/affix.h"
 #include "common/err.h"
-#include "common/json.h"
+#include "common/json/json.h"
 #include "common/mem.h"
+#include "common/text/affix.h"
 #include "lib/torch/torch.h"
 
 struct entry { const struct st_tensor *t; bool used; };

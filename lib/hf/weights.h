@@ -2,7 +2,7 @@
  * shards with an index. */
 #ifndef HF_WEIGHTS_H
 #define HF_WEIGHTS_H
-#include "common/safetensors.h"
+#include "common/json/safetensors.h"
 #include "lib/hf/layout.h"
 
 struct weights;

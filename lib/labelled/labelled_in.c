@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "lib/labelled/labelled_in.h"
-#include "common/text.h"
+#include "common/text/text.h"
 
 /* --- a file in memory ------------------------------------------------------------------------ */
 

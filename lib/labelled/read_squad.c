@@ -2,7 +2,7 @@
  * TyDi's gold passages. */
 #include <stdio.h>
 #include <stdlib.h>
-#include "common/json.h"
+#include "common/json/json.h"
 #include "lib/labelled/labelled_in.h"
 
 static const char MISPLACED[] = "answers whose text is not at answer_start";

@@ -3,8 +3,8 @@
 #ifndef LABELLED_WINDOWS_H
 #define LABELLED_WINDOWS_H
 #include <stdbool.h>
-#include "common/unknown.h"
-#include "common/vocab.h"
+#include "common/prog/unknown.h"
+#include "common/text/vocab.h"
 #include "lib/subword/offsets.h"
 
 /* --- words to rows ---------------------------------------------------------------------------- */

@@ -7,8 +7,8 @@
 #include "common/hashmap.h"
 #include "common/mem.h"
 #include "common/msg.h"
-#include "common/prog.h"
-#include "common/text.h"
+#include "common/prog/prog.h"
+#include "common/text/text.h"
 #include "lib/masking/words.h"
 #include "lib/model/config.h"
 

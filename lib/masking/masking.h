@@ -9,7 +9,7 @@
 #define MASKING_MASKING_H
 #include <stdbool.h>
 #include <stdint.h>
-#include "common/opt.h"
+#include "common/prog/opt.h"
 #include "common/rng.h"
 #include "lib/masking/words.h"
 

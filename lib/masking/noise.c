@@ -1,7 +1,7 @@
 #include "lib/masking/noise.h"
 #include <stdlib.h>
 #include "common/mem.h"
-#include "common/vocab.h"
+#include "common/text/vocab.h"
 
 /* Position i goes to the place of i + u, u in [0, shuffle): no token moves `shuffle` places or
  * more. */

@@ -5,8 +5,8 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
-#include "common/prog.h"
-#include "common/text.h"
+#include "common/prog/prog.h"
+#include "common/text/text.h"
 #include <xxhash.h>
 
 const struct switch_options switch_defaults = { .rate = "0.10:0.15",

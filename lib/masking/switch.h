@@ -3,9 +3,9 @@
 #ifndef MASKING_SWITCH_H
 #define MASKING_SWITCH_H
 #include <stdbool.h>
-#include "common/opt.h"
+#include "common/prog/opt.h"
 #include "common/rng.h"
-#include "common/vocab.h"
+#include "common/text/vocab.h"
 #include "lib/masking/pick.h"
 
 struct switch_options {

@@ -1,8 +1,8 @@
 #include "lib/masking/words.h"
 #include <stdlib.h>
 #include <string.h>
-#include "common/affix.h"
 #include "common/mem.h"
+#include "common/text/affix.h"
 
 /* What a token's spelling says of its neighbours. */
 enum { JOINS_NEXT = 1, JOINS_BEFORE = 2 };

@@ -5,7 +5,7 @@
 #ifndef MASKING_WORDS_H
 #define MASKING_WORDS_H
 #include <stdbool.h>
-#include "common/vocab.h"
+#include "common/text/vocab.h"
 
 struct word_starts;
 struct word_starts *word_starts_new(const struct vocab *v);

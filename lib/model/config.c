@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
-#include "common/json.h"
+#include "common/json/json.h"
 #include "common/mem.h"
 #include "common/msg.h"
 #include "lib/model/config_in.h"

@@ -2,7 +2,7 @@
 #ifndef MODEL_CONFIG_IN_H
 #define MODEL_CONFIG_IN_H
 #include <stddef.h>
-#include "common/json.h"
+#include "common/json/json.h"
 #include "lib/model/config.h"
 
 /* By enum kern_act. */

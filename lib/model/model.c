@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "common/affix.h"
 #include "common/err.h"
 #include "common/mem.h"
+#include "common/text/affix.h"
 
 static int add(struct model *m, const char *prefix, const char *name, int rows, int cols,
                bool decay)

@@ -13,7 +13,7 @@
  * output.bias. */
 #ifndef MODEL_MODEL_H
 #define MODEL_MODEL_H
-#include "common/vocab.h"
+#include "common/text/vocab.h"
 #include "lib/model/batch.h"
 #include "lib/model/config.h"
 

@@ -1,5 +1,5 @@
 #include "lib/model/options.h"
-#include "common/prog.h"
+#include "common/prog/prog.h"
 
 const struct opt model_rows[] = {
     { "layers|n-layers", 0, OPT_INT(model_config, layers), "N",

@@ -2,7 +2,7 @@
  * may choose. */
 #ifndef MODEL_OPTIONS_H
 #define MODEL_OPTIONS_H
-#include "common/opt.h"
+#include "common/prog/opt.h"
 #include "lib/model/config.h"
 
 extern const struct opt model_rows[];             /* of struct model_config */

@@ -7,12 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 #include "common/err.h"
-#include "common/file.h"
+#include "common/files/file.h"
+#include "common/files/sum.h"
+#include "common/files/xxh3.h"
 #include "common/mem.h"
 #include "common/msg.h"
-#include "common/sum.h"
 #include "common/thread.h"
-#include "common/xxh3.h"
 
 /* In the order of their bytes, which is that of the lines. */
 static const char *const names[] = {

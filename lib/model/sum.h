@@ -2,7 +2,7 @@
  * (docs/formats/checkpoint.md). */
 #ifndef MODEL_SUM_H
 #define MODEL_SUM_H
-#include "common/safetensors.h"
+#include "common/json/safetensors.h"
 
 /* Writes DIR/model.sum over the files of a model that are in dir. The last step of writing one. 0,
  * or -1 with a message. */

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 #include "common/err.h"
-#include "common/file.h"
-#include "common/io.h"
+#include "common/files/file.h"
+#include "common/files/io.h"
 #include "common/mem.h"
 #include "common/thread.h"
 #include "lib/ngrams/tally.h"

@@ -5,10 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "common/err.h"
-#include "common/file.h"
+#include "common/files/file.h"
 #include "common/id_table.h"
 #include "common/mem.h"
-#include "common/text.h"
+#include "common/text/text.h"
 #include "common/thread.h"
 #include "lib/bpe/scan.h"
 

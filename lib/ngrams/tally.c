@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "common/err.h"
-#include "common/file.h"
+#include "common/files/file.h"
 #include "common/mem.h"
 
 enum { FIRST = 1 << 10, BUFFER = 1 << 14, FAN = 64, AHEAD = 16, SMALL = 24 };

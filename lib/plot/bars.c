@@ -6,7 +6,7 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
-#include "common/text.h"
+#include "common/text/text.h"
 #include "lib/plot/figure.h"
 #include "lib/plot/gnuplot.h"
 #include "lib/plot/kinds.h"

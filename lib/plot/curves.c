@@ -1,9 +1,9 @@
 #include "lib/plot/curves.h"
 #include "common/err.h"
-#include "common/file.h"
-#include "common/json.h"
+#include "common/files/file.h"
+#include "common/json/json.h"
 #include "common/mem.h"
-#include "common/text.h"
+#include "common/text/text.h"
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 #include "lib/plot/gnuplot.h"
 #include "common/err.h"
-#include "common/file.h"
+#include "common/files/file.h"
 #include "common/mem.h"
 #include "common/shown.h"
 #include <errno.h>

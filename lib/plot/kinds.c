@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 #include "common/err.h"
-#include "common/file.h"
+#include "common/files/file.h"
 #include "common/mem.h"
 
 const struct plot_options plot_defaults = {

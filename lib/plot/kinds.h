@@ -4,7 +4,7 @@
 #define PLOT_KINDS_H
 #include <stdbool.h>
 #include <stdio.h>
-#include "common/opt.h"
+#include "common/prog/opt.h"
 #include "lib/plot/figure.h"
 #include "lib/vectors/tsne.h"
 #include "lib/vectors/vectors.h"

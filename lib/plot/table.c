@@ -6,7 +6,7 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
-#include "common/text.h"
+#include "common/text/text.h"
 
 enum { MOST_COLUMNS = 1000 };
 

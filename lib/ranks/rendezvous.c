@@ -13,7 +13,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/msg.h"
-#include "common/siphash.h"
+#include "lib/ranks/siphash.h"
 #include "lib/ranks/net.h"
 
 /* of a call: the next one may succeed */

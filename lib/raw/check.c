@@ -1,5 +1,5 @@
 #include <stdlib.h>
-#include "common/file.h"
+#include "common/files/file.h"
 #include "lib/bpe/codes.h"
 #include "lib/raw/raw.h"
 

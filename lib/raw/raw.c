@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "common/err.h"
-#include "common/file.h"
+#include "common/files/file.h"
 #include "lib/bpe/apply.h"
 #include "lib/subword/settings.h"
 #include "lib/subword/subword.h"

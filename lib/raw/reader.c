@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "common/file.h"
+#include "common/files/file.h"
 #include "common/msg.h"
 #include "lib/subword/settings.h"
 

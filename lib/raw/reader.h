@@ -1,6 +1,6 @@
 /* Lines for a model, in its tokens or (--raw) as plain text, as ids of its vocabulary. One door for
  * every program that reads them, so that each takes whatever tokeniser the folder has, and says
- * what share of the tokens the model does not know (common/unknown.h).
+ * what share of the tokens the model does not know (common/prog/unknown.h).
  *
  *   struct raw_reader *r = reader_open(&how, dir, lang, vocab, name);
  *   ... reader_line(r, line, n) per line: r->id [r->n] ...
@@ -8,8 +8,8 @@
  *   reader_end(r) at its end, before the last part is used */
 #ifndef RAW_READER_H
 #define RAW_READER_H
-#include "common/unknown.h"
-#include "common/vocab.h"
+#include "common/prog/unknown.h"
+#include "common/text/vocab.h"
 #include "lib/raw/raw.h"
 
 struct reader_options { bool raw; struct unknown_options unknown; };

@@ -1,7 +1,7 @@
 #include "lib/score/metric.h"
 #include "lib/score/tokenise.h"
 #include "common/mem.h"
-#include "common/text.h"
+#include "common/utf8.h"
 #include <stdlib.h>
 #include <string.h>
 

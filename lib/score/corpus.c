@@ -1,7 +1,7 @@
 #include "lib/score/corpus.h"
 #include "common/err.h"
 #include "common/mem.h"
-#include "common/text.h"
+#include "common/text/text.h"
 #include "lib/score/testset.h"
 #include <stdio.h>
 #include <stdlib.h>

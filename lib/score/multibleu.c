@@ -1,6 +1,6 @@
 #include "lib/score/multibleu.h"
 #include "common/err.h"
-#include "common/file.h"
+#include "common/files/file.h"
 #include "common/mem.h"
 #include "common/msg.h"
 #include "common/thread.h"

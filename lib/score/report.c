@@ -1,6 +1,6 @@
 #include "lib/score/report.h"
 #include "common/mem.h"
-#include "common/text.h"
+#include "common/utf8.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -15,7 +15,7 @@
 #define SCORE_RESULT_ROWS_H
 #include <stdbool.h>
 #include <stdio.h>
-#include "common/opt.h"
+#include "common/prog/opt.h"
 
 struct result_options { const char *row; struct strs as; const char *to; };
 extern const struct opt result_options_rows[];

@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include "common/err.h"
 #include "common/mem.h"
-#include "common/prog.h"
+#include "common/prog/prog.h"
 #include "lib/score/resample.h"
 
 const struct scoring scoring_defaults = { .as.chrf = { .char_order = 6, .beta = 2 },

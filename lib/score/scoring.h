@@ -2,7 +2,7 @@
  * several side by side, with intervals and paired tests. */
 #ifndef SCORE_SCORING_H
 #define SCORE_SCORING_H
-#include "common/opt.h"
+#include "common/prog/opt.h"
 #include "lib/score/corpus.h"
 #include "lib/score/report.h"
 #include "lib/score/result_rows.h"

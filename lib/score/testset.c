@@ -5,7 +5,7 @@
 #include <unistd.h>
 #include "common/err.h"
 #include "common/mem.h"
-#include "common/text.h"
+#include "common/text/text.h"
 #include "lib/score/split.h"
 
 /* References that sacreBLEU 2.6.0 takes where a set has several translators' (its DATASETS); of

@@ -21,7 +21,7 @@
 #include "lib/score/tokenise.h"
 #include "common/bytes16.h"
 #include "common/mem.h"
-#include "common/text.h"
+#include "common/utf8.h"
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

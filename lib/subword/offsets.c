@@ -5,7 +5,7 @@
 #include <unicode/uchar.h>
 #include <unicode/unorm2.h>
 #include "common/mem.h"
-#include "common/text.h"
+#include "common/utf8.h"
 #include "lib/subword/tokjson.h"
 #include "lib/subword/wordpiece.h"
 

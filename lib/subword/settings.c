@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
-#include "common/file.h"
-#include "common/json.h"
+#include "common/files/file.h"
+#include "common/json/json.h"
 #include "common/mem.h"
 
 static const char *const kinds[] = { "none",          "bpe",        "wordpiece",

@@ -2,7 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/mem.h"
-#include "common/text.h"
+#include "common/text/text.h"
+#include "common/utf8.h"
 #include "lib/subword/spm_in.h"
 
 static const char SPACE[] = "\xE2\x96\x81";              /* U+2581 */

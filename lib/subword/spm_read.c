@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
-#include "common/file.h"
-#include "common/foreign.h"
+#include "common/files/file.h"
+#include "common/files/foreign.h"
 #include "common/mem.h"
-#include "common/text.h"
+#include "common/text/text.h"
+#include "common/utf8.h"
 #include "lib/subword/spm_in.h"
 
 struct in { const unsigned char *begin, *p, *end; const char *name; };

@@ -1,10 +1,10 @@
 #include "lib/subword/subword.h"
 #include <stdio.h>
 #include <sys/stat.h>
-#include "common/affix.h"
 #include "common/err.h"
-#include "common/file.h"
-#include "common/json.h"
+#include "common/files/file.h"
+#include "common/json/json.h"
+#include "common/text/affix.h"
 #include "lib/subword/spm.h"
 #include "lib/subword/tokjson_in.h"
 #include "lib/subword/wordpiece.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "common/text.h"
+#include "common/utf8.h"
 #include "lib/subword/tokjson_in.h"
 #include "lib/subword/wordpiece.h"
 

@@ -1,6 +1,6 @@
 /* Classes of characters as the tokenizers library has them, and bytes as characters. */
 #include <unicode/uchar.h>
-#include "common/text.h"
+#include "common/utf8.h"
 #include "lib/subword/tokjson_in.h"
 
 bool tokjson_is_space(uint32_t c)

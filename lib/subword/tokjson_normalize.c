@@ -4,7 +4,7 @@
 #include <unicode/unorm2.h>
 #include <unicode/ustring.h>
 #include "common/err.h"
-#include "common/text.h"
+#include "common/utf8.h"
 #include "lib/subword/tokjson_in.h"
 
 static bool is_ascii(const char *s, size_t n)

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
-#include "common/file.h"
-#include "common/json.h"
-#include "common/text.h"
+#include "common/files/file.h"
+#include "common/json/json.h"
+#include "common/utf8.h"
 #include "lib/subword/tokjson_in.h"
 
 enum { IDS_MOST = 1 << 24 };

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unicode/uchar.h>
 #include "common/err.h"
-#include "common/text.h"
+#include "common/utf8.h"
 #include "lib/subword/tokjson_in.h"
 
 static bool is_numeric(uint32_t c)

@@ -5,7 +5,7 @@
 #include <unicode/unorm2.h>
 #include <unicode/ustring.h>
 #include "common/err.h"
-#include "common/text.h"
+#include "common/utf8.h"
 
 static bool is_control(uint32_t c)
 {

@@ -7,7 +7,7 @@
 #define SUBWORD_WORDPIECE_H
 #include <stdbool.h>
 #include <stdint.h>
-#include "common/vocab.h"
+#include "common/text/vocab.h"
 #include "lib/subword/settings.h"
 #include "lib/text/tbuf.h"
 

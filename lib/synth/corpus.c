@@ -1,10 +1,10 @@
 /* Sentences by number, and the files of a corpus. */
 #include "lib/synth/private.h"
 #include "common/err.h"
-#include "common/file.h"
+#include "common/files/file.h"
 #include "common/hashmap.h"
 #include "common/mem.h"
-#include "common/progress.h"
+#include "common/prog/progress.h"
 #include "common/thread.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "lib/synth/private.h"
 #include "common/err.h"
 #include "common/mem.h"
-#include "common/symbols.h"
+#include "common/text/symbols.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

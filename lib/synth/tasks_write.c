@@ -1,7 +1,7 @@
 /* The files of the tasks: XTREME's TSVs, SQuAD's JSON (docs/formats/tasks.md). */
 #include <stdio.h>
 #include <stdlib.h>
-#include "common/file.h"
+#include "common/files/file.h"
 #include "lib/synth/tasks.h"
 
 enum task { NLI, PAWS, POS, NER, QA, TASKS };

@@ -6,7 +6,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/msg.h"
-#include "common/prog.h"
+#include "common/prog/prog.h"
 
 static const struct opt rows[] = {
     { "head", 0, OPT_CHOICE(headed_task, o.head), "linear|tanh",

@@ -69,7 +69,7 @@ int headed_file_open(struct headed_task *t, struct headed_file *f, const struct 
                      const struct setup *s, const char *option, const char *arg, bool learn);
 void headed_file_free(struct headed_file *f);
 /* Once all that is used of it was read: what share of its tokens the model does not know
- * (common/unknown.h). */
+ * (common/prog/unknown.h). */
 int headed_file_unknown(const struct headed_file *f, const struct inputs *in);
 
 /* Adds a training file's examples to t->data; those that stand in the file `with` too,

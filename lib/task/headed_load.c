@@ -4,7 +4,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/msg.h"
-#include "common/prog.h"
+#include "common/prog/prog.h"
 #include "lib/task/headed.h"
 
 static int known(const struct model_config *c, const char *lang)

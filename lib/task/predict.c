@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
-#include "common/file.h"
+#include "common/files/file.h"
 #include "common/mem.h"
 #include "common/msg.h"
 #include "common/thread.h"

@@ -3,7 +3,7 @@
 #define TASK_PREDICT_H
 #include <math.h>
 #include <stdio.h>
-#include "common/opt.h"
+#include "common/prog/opt.h"
 #include "lib/labelled/labelled.h"
 #include "lib/raw/reader.h"
 #include "lib/task/read_out.h"

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
-#include "common/json.h"
+#include "common/json/json.h"
 #include "common/mem.h"
-#include "common/text.h"
+#include "common/text/text.h"
 #include "lib/eval/answer.h"
 #include "lib/eval/chunks.h"
 

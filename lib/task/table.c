@@ -3,7 +3,7 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
-#include "common/prog.h"
+#include "common/prog/prog.h"
 #include "lib/task/task.h"
 
 /* --- options ---------------------------------------------------------------------------------- */

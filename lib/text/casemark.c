@@ -1,7 +1,7 @@
 #include "lib/text/casemark.h"
 #include <stdbool.h>
 #include <stdint.h>
-#include "common/text.h"
+#include "common/utf8.h"
 #include "lib/text/prop.h"
 
 #define FIRST   "\xE2\x87\xA7"      /* U+21E7 upwards white arrow: the Shift key */

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 #include "common/err.h"
-#include "common/file.h"
+#include "common/files/file.h"
 #include "common/msg.h"
-#include "common/progress.h"
-#include "common/text.h"
+#include "common/prog/progress.h"
+#include "common/text/text.h"
 #include "common/thread.h"
 
 /* bytes: enough to make hand-over cheap, small enough for the second-level cache */

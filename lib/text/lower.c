@@ -7,7 +7,7 @@
 #include <unicode/ustring.h>
 #include <pthread.h>
 #include "common/err.h"
-#include "common/text.h"
+#include "common/utf8.h"
 #include "lib/text/prepare.h"
 #include "lib/text/prop.h"
 

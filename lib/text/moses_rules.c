@@ -4,7 +4,7 @@
 #include "lib/text/moses_in.h"
 #include <stdio.h>
 #include "common/err.h"
-#include "common/text.h"
+#include "common/utf8.h"
 #include "lib/text/prop.h"
 
 static void turn(struct moses_work *w) { struct cps t = w->a; w->a = w->b; w->b = t; w->b.n = 0; }

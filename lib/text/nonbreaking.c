@@ -4,10 +4,10 @@
 #include <string.h>
 #include <unistd.h>
 #include "common/err.h"
-#include "common/file.h"
+#include "common/files/file.h"
 #include "common/mem.h"
-#include "common/symbols.h"
-#include "common/text.h"
+#include "common/text/symbols.h"
+#include "common/text/text.h"
 
 /* Words, and the kind of each. */
 struct nonbreaking { struct symbols word; unsigned char *kind; size_t cap; };

@@ -3,9 +3,10 @@
  * pattern is rewritten to Perl's meaning. */
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
-#include "common/affix.h"
 #include "common/err.h"
-#include "common/text.h"
+#include "common/text/affix.h"
+#include "common/text/text.h"
+#include "common/utf8.h"
 #include "lib/text/moses_in.h"
 
 struct protected { pcre2_code **code; size_t n, cap; char *path; };

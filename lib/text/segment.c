@@ -2,7 +2,7 @@
 #include <unicode/ubrk.h>
 #include <unicode/ustring.h>
 #include "common/err.h"
-#include "common/text.h"
+#include "common/utf8.h"
 #include "lib/text/prop.h"
 
 struct segment { UBreakIterator *it; UChar *u; size_t cap; };

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
-#include "common/foreign.h"
+#include "common/files/foreign.h"
 #include "common/mem.h"
 #include "lib/torch/zip.h"
 

@@ -4,7 +4,7 @@
  * refuses every other one by name. */
 #ifndef TORCH_H
 #define TORCH_H
-#include "common/safetensors.h"
+#include "common/json/safetensors.h"
 
 struct torch_file;
 

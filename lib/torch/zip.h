@@ -6,7 +6,7 @@
  * reads. */
 #ifndef TORCH_ZIP_H
 #define TORCH_ZIP_H
-#include "common/file.h"
+#include "common/files/file.h"
 
 /* p points into the mapping */
 struct zip_member { char *name; const unsigned char *p; uint64_t n; };

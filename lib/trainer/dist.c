@@ -6,7 +6,7 @@
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/mem.h"
-#include "common/signals.h"
+#include "common/prog/signals.h"
 
 bool dist_first(const struct trainer *tr) { return !ranks_rank(tr->o.ranks); }
 

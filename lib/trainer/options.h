@@ -1,7 +1,7 @@
 /* Options of every training program: how to train, and how to run. */
 #ifndef TRAINER_OPTIONS_H
 #define TRAINER_OPTIONS_H
-#include "common/opt.h"
+#include "common/prog/opt.h"
 #include "lib/model/model.h"
 
 /* after the warm-up */

@@ -6,10 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "common/err.h"
-#include "common/file.h"
+#include "common/files/file.h"
 #include "common/mem.h"
 #include "common/msg.h"
-#include "common/prog.h"
+#include "common/prog/prog.h"
 
 /* --- settings that are recorded --------------------------------------------------------------- */
 

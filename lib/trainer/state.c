@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <xxhash.h>
+#include "common/files/sum.h"
 #include "common/mem.h"
-#include "common/sum.h"
 
 static void add(struct state *s, int64_t *value, int64_t most, bool data, const char *name,
                 va_list args)

@@ -26,8 +26,8 @@
  * (links to two of them). */
 #ifndef TRAINER_TRAINER_H
 #define TRAINER_TRAINER_H
-#include "common/log.h"
-#include "common/vocab.h"
+#include "common/prog/log.h"
+#include "common/text/vocab.h"
 #include "lib/trainer/gradients.h"
 #include "lib/trainer/metrics.h"
 #include "lib/trainer/options.h"

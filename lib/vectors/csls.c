@@ -4,7 +4,7 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
-#include "common/prog.h"
+#include "common/prog/prog.h"
 #include "common/thread.h"
 #include "lib/vectors/nearest.h"
 #include "lib/vectors/topk.h"

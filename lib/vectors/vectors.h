@@ -12,8 +12,8 @@
 #include <stdint.h>
 #include "common/id_table.h"
 #include "common/msg.h"
-#include "common/opt.h"
-#include "common/vocab.h"
+#include "common/prog/opt.h"
+#include "common/text/vocab.h"
 
 struct vectors {
     uint32_t n;

@@ -8,12 +8,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "common/err.h"
-#include "common/file.h"
+#include "common/files/file.h"
+#include "common/files/npy.h"
+#include "common/files/pair.h"
+#include "common/json/safetensors.h"
 #include "common/mem.h"
-#include "common/npy.h"
-#include "common/pair.h"
-#include "common/safetensors.h"
-#include "common/text.h"
+#include "common/text/text.h"
+#include "common/utf8.h"
 #include "lib/vectors/vectors.h"
 
 const struct opt vectors_rows[] = {

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include "common/err.h"
-#include "common/file.h"
+#include "common/files/file.h"
 #include "common/mem.h"
 
 enum { ROWS, WORDS, STARTS, SPOOLS };

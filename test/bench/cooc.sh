@@ -141,7 +141,7 @@ if [[ $PARTS = *values* ]]; then
     top=$here/../..
     ${CC:-cc} -O2 -std=gnu11 -D_GNU_SOURCE -DISOGLOT_VERSION='"bench"' -I"$top" -pthread -o values \
         "$here/cooc_values.c" "$top"/lib/cooc/*.c \
-        $(ls "$top"/common/*.c | grep -v safetensors) -lzstd -lz -lxxhash -lm
+        "$top"/common{,/files,/text,/prog}/*.c -lzstd -lz -lxxhash -lm
     echo "== values for training"; ./values whole 10000000
 fi
 if [[ $PARTS = *big* ]]; then

@@ -16,8 +16,8 @@
 #include <time.h>
 #include "common/err.h"
 #include "common/mem.h"
+#include "common/text/vocab.h"
 #include "common/thread.h"
-#include "common/vocab.h"
 #include "lib/model/decode.h"
 #include "test/unit/acts.h"
 

@@ -1,10 +1,13 @@
-# Which folder may include what: only folders on lower floors, so that no circle can be. In common/,
-# where every file is for everybody, no circle of files either; and common/ names no variable of the
-# environment that belongs to another folder.
+# Which folder may include what: only folders on lower floors, so that no circle can be. In common/
+# no circle of files either; and common/ names no variable of the environment that belongs to
+# another folder.
 . "$TOP/test/cli/lib.sh"
 
 # From the ground up; folders of one line do not know one another.
 floors='common
+common/files
+common/json common/text
+common/prog
 kernels
 kernels/linalg
 kernels/int8
@@ -30,10 +33,11 @@ includes() {
 
 # houses TREE: rows of lib/README.md that say other than the includes in the file `all`
 houses() {
-    sed -nE 's/^lib\/([a-z/]+)\/[a-z0-9_]+\.[chu]+ lib\/([a-z/]+)\/[a-z0-9_]+\.h$/\1 \2/p' all |
+    sed -nE -e 's/^lib\/([a-z/]+)\/[a-z0-9_]+\.[chu]+ lib\/([a-z/]+)\/[a-z0-9_]+\.h$/\1 \2/p' \
+        -e 's/^(common[a-z/]*)\/[a-z0-9_]+\.[ch] (common\/[a-z]+)\/[a-z0-9_]+\.h$/\1 \2/p' all |
         awk '$1 != $2' | sort -u > uses
-    (cd "$1/lib" && find . \( -name '*.[ch]' -o -name '*.cu' \) -printf '%h\n' | sort -u |
-        sed 's|^\./||') |
+    (cd "$1" && find common lib \( -name '*.[ch]' -o -name '*.cu' \) -printf '%h\n' | sort -u |
+        sed 's|^lib/||') |
         awk 'FNR == NR { to[$1] = to[$1] (to[$1] == "" ? "" : " ") $2; next }
             { printf "%s | %s\n", $1, to[$1] }' uses - | sort > found
     sed -nE 's/^\| `([a-z/]+)` \|.*\| ?(.*) \|$/\1 | \2/p' "$1/lib/README.md" | sort > told
@@ -60,11 +64,11 @@ check() {
         { print $1 " includes " $2 ", which does not stand on a lower floor" }
         END { for (k in expected) if (!(k in seen))
             print k ": gone; take it from the list of known arrows" }' all
-    sed -nE 's/^common\/([a-z0-9_]+)\.[ch] common\/([a-z0-9_]+)\.h$/\1 \2/p' all | awk '$1 != $2' |
-        { tsort 2>&1 > order || true; } |
+    sed -nE 's/^(common\/[a-z0-9_/]+)\.[ch] (common\/[a-z0-9_/]+)\.h$/\1 \2/p' all |
+        awk '$1 != $2' | { tsort 2>&1 > order || true; } |
         sed 's/^tsort: -: input contains a loop:$/a circle in common:/; s/^tsort: /    /'
     houses "$1"
-    (cd "$1" && grep -noE 'ISOGLOT_[A-Z_]+' common/*.[ch]) |
+    (cd "$1" && grep -noE 'ISOGLOT_[A-Z_]+' common{,/*}/*.[ch]) |
         awk '!/:ISOGLOT_VERSION$/ { print $0 " is not a variable of common" }'
 }
 
@@ -74,7 +78,7 @@ check "$TOP" > problems
 # What the above would say of a circle, an arrow that goes up, a new folder and a variable of
 # another one.
 mkdir -p copy/lib; cp -r "$TOP/common" "$TOP/kernels" "$TOP/cmd" copy; cp -r "$TOP"/lib/* copy/lib
-echo '#include "common/prog.h"' >> copy/common/mem.c
+echo '#include "common/thread.h"' >> copy/common/err.c
 echo '#include "lib/vectors/csls.h"' >> copy/lib/count/count.c
 mkdir copy/lib/new; echo '#include "common/err.h"' > copy/lib/new/x.c
 echo 'getenv("ISOGLOT_CSLS");' >> copy/common/err.c

@@ -17,7 +17,7 @@ if [ "$(uname -m)" = x86_64 ]; then
 fi
 
 cat "$TOP"/README.md "$TOP"/pipelines/README.md "$TOP"/docs/*.md "$TOP"/docs/formats/*.md \
-    "$TOP"/common/*.h "$TOP"/kernels/kernels.h |
+    "$TOP"/common{,/*}/*.h "$TOP"/kernels/kernels.h |
     grep -v '[{};#|]' | tr -d '*/`' | tokenize -q -l en |
         awk 'NF >= 4 && NF <= 40 && !seen[$0]++' > all
 vocab-count -q all > vocab

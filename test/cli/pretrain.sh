@@ -2,7 +2,7 @@
 # on any number of threads, and refuses what it cannot train on.
 . "$TOP/test/cli/lib.sh"
 cat "$TOP"/README.md "$TOP"/pipelines/README.md "$TOP"/docs/*.md "$TOP"/docs/formats/*.md \
-    "$TOP"/common/*.h "$TOP"/kernels/kernels.h |
+    "$TOP"/common{,/*}/*.h "$TOP"/kernels/kernels.h |
     grep -v '[{};#|]' | tr -d '*/`' | tokenize -q -l en |
         awk 'NF >= 6 && NF <= 30 && !seen[$0]++ && n++ < 128' > all
 [ "$(wc -l < all)" = 128 ] || fail "too little prose to train on"

@@ -14,7 +14,7 @@ cJSON_Print cJSON_PrintUnformatted"
 # config TREE: clang-tidy's configuration for its functions
 config() {
     {
-        cat "$1"/common/*.h "$1"/lib/*/*.h | perl -0777 -ne '
+        cat "$1"/common{,/*}/*.h "$1"/lib/*/*.h | perl -0777 -ne '
             s{/\*.*?\*/}{}gs;
             my $type = qr/(?!static|typedef|return)(?:const |unsigned |struct |enum )*(\w+) (\**)/;
             while (/^$type(\w+)\(/gm) {
@@ -43,12 +43,12 @@ unused() {
 config "$TOP" > tidy.yml
 [ "$(wc -l < names)" -gt 600 ]
 # the check sees a planted one, of ours and of a library
-printf '#include "common/file.h"\nvoid f(void) { %s; (void)%s; }\n' \
+printf '#include "common/files/file.h"\nvoid f(void) { %s; (void)%s; }\n' \
     'file_write("x", "", 0)' 'file_write("x", "", 0)' > planted.c
 printf '#include <stdio.h>\nvoid g(void) { rename("x", "y"); }\n' >> planted.c
 mkdir -p tree; ln -s "$TOP/common" tree/common; cp planted.c tree/
 is "$(unused "$PWD/tree" planted.c | wc -l)" 2 "planted ones"
-mapfile -t sources < <(cd "$TOP" && ls common/*.c lib/*/*.c cmd/*.c kernels/*/*.c |
+mapfile -t sources < <(cd "$TOP" && ls common{,/*}/*.c lib/*/*.c cmd/*.c kernels/*/*.c |
     grep -vE "simd_|dot8_|int8_(avx|vnni)")
 unused "$TOP" "${sources[@]}" > found
 [ ! -s found ] || { cat found; fail "statuses that nobody looks at; use them, or say (void)"; }

@@ -1,7 +1,7 @@
 # All libraries linked whole: a symbol that two of them define is an error, whichever of the two a
 # program happens to get today.
 . "$TOP/test/cli/lib.sh"
-archives=("$BIN/../libcommon.a" "$BIN/../libcommon-json.a" "$BIN/../libkernels-cpu.a")
+archives=("$BIN"/../libcommon{,-files,-json,-prog,-text}.a "$BIN/../libkernels-cpu.a")
 for d in "$TOP"/lib/*/; do d=${d%/}; archives+=("$BIN/../liblib-${d##*/}.a"); done
 [ ${#archives[@]} -gt 15 ] || fail "only ${#archives[@]} archives beside $BIN"
 ld -r -o all.o --whole-archive "${archives[@]}" 2> twice ||

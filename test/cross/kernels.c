@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/bytes16.h"
-#include "common/text.h"
+#include "common/utf8.h"
 #include "kernels/int8/dot8.h"
 #include "kernels/int8/int8.h"
 

@@ -1,7 +1,6 @@
 /* Everything that scores text, on lines of anything: nothing reads outside a line, counts stay
  * within their bounds, and a text is perfect against itself. */
 #include "common/mem.h"
-#include "common/text.h"
 #include "lib/score/corpus.h"
 #include "lib/score/multibleu.h"
 #include "test/fuzz/fuzz.h"

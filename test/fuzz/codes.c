@@ -1,8 +1,8 @@
 /* covers: lib/bpe/codes.c lib/bpe/apply.c */
 /* Any bytes as a codes file, and words through what it accepts: the pieces are the word, whatever
  * the operations. The last line of the input, if there are several, is the words. */
-#include "common/foreign.h"
-#include "common/text.h"
+#include "common/files/foreign.h"
+#include "common/utf8.h"
 #include "lib/bpe/apply.h"
 #include "lib/bpe/codes.h"
 #include "test/fuzz/fuzz.h"

@@ -2,8 +2,8 @@
 /* Text to counts: any bytes either are refused with a message or counted, the same in one run and
  * in many. The first four bytes choose the scheme. */
 #include "common/err.h"
-#include "common/file.h"
-#include "common/shard.h"
+#include "common/files/file.h"
+#include "common/text/shard.h"
 #include "lib/count/count.h"
 #include "lib/count/intake.h"
 #include "test/fuzz/fuzz.h"

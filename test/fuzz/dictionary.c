@@ -1,7 +1,7 @@
 /* covers: lib/bilingual/dictionary.c lib/bilingual/gold.c lib/data/token_pairs.c */
 /* Any bytes as a dictionary: of vectors' words, as a gold one, and of a model's tokens. What is
  * accepted are pairs of words that are there, none of them twice, and no more than lines. */
-#include "common/vocab.h"
+#include "common/text/vocab.h"
 #include "lib/bilingual/dictionary.h"
 #include "lib/bilingual/gold.h"
 #include "lib/data/token_pairs.h"

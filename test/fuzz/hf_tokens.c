@@ -1,7 +1,7 @@
 /* covers: lib/hf/tokens.c */
 /* Any bytes as each of the files that say what a Hugging Face model's ids stand for: the first byte
  * says which layout and which file; a NUL ends it and begins the file that goes with it. */
-#include "common/file.h"
+#include "common/files/file.h"
 #include "lib/hf/tokens.h"
 #include "test/fuzz/fuzz.h"
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * the one it names. Checksums are not compared in this build. Memory is bounded by the input's
  * size (-malloc_limit_mb), however large a model config.json speaks of. */
 #include <sys/stat.h>
-#include "common/file.h"
+#include "common/files/file.h"
 #include "lib/model/model.h"
 #include "lib/trainer/checkpoint.h"
 #include "test/fuzz/fuzz.h"

@@ -1,6 +1,6 @@
 /* Any bytes as a configuration file: what is accepted prints as a configuration that reads back as
  * the same. */
-#include "common/prog.h"
+#include "common/prog/prog.h"
 #include "test/fuzz/fuzz.h"
 
 static struct options {

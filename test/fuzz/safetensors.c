@@ -1,9 +1,9 @@
-/* covers: common/safetensors.c */
+/* covers: common/json/safetensors.c */
 /* Any bytes at all as a safetensors file: st_open, and all that may be asked of what it accepts;
  * what it accepts can be written, and reads back as the same. */
 #include "common/err.h"
+#include "common/json/safetensors.h"
 #include "common/mem.h"
-#include "common/safetensors.h"
 #include "test/fuzz/fuzz.h"
 
 static void same(const struct st_file *f, const struct st_file *g)

@@ -1,10 +1,10 @@
-/* covers: common/shard.c */
+/* covers: common/text/shard.c */
 /* Any bytes as a shard. Checksums would stop nearly every change at once, so the header's, the
  * blocks' headers' and the footer's are put right first, as somebody who means harm would. */
 #include <xxhash.h>
 #include <zstd.h>
 #include "common/err.h"
-#include "common/shard.h"
+#include "common/text/shard.h"
 #include "test/fuzz/fuzz.h"
 
 static uint32_t get32(const uint8_t *p) { uint32_t v; memcpy(&v, p, 4); return v; }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/mem.h"
-#include "common/text.h"
+#include "common/utf8.h"
 #include "lib/subword/spm.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);

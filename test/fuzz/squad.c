@@ -1,4 +1,4 @@
-/* covers: lib/labelled/read_squad.c common/json.c */
+/* covers: lib/labelled/read_squad.c common/json/json.c */
 /* Any text as a file of questions: answers are where they say, or known to be elsewhere. */
 #include "lib/labelled/labelled.h"
 #include "test/fuzz/fuzz.h"

@@ -1,8 +1,9 @@
-/* covers: common/text.c */
+/* covers: common/text/text.c */
 /* Any bytes as a text file: lines and blocks must agree on what is in it, and what passes the UTF-8
  * check is UTF-8. */
 #include "common/mem.h"
-#include "common/text.h"
+#include "common/text/text.h"
+#include "common/utf8.h"
 #include "test/fuzz/fuzz.h"
 
 /* All that can be read, newline after each line; *failed if an error ended it. */

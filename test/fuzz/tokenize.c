@@ -1,7 +1,7 @@
 /* The one pass against the rules one by one; the case marker back again; the other text steps over
  * anything. */
-#include "common/file.h"
-#include "common/text.h"
+#include "common/files/file.h"
+#include "common/utf8.h"
 #include "lib/text/casemark.h"
 #include "lib/text/detok.h"
 #include "lib/text/moses.h"

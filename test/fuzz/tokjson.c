@@ -2,7 +2,7 @@
 /* covers: lib/subword/tokjson_normalize.c */
 /* Any bytes as a tokenizer.json, followed (after the last NUL) by a line: what is accepted cuts the
  * line into tokens that are valid UTF-8 with a space between them, and joins them again. */
-#include "common/text.h"
+#include "common/utf8.h"
 #include "lib/subword/tokjson.h"
 #include "test/fuzz/fuzz.h"
 

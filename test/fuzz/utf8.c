@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include "common/text.h"
+#include "common/utf8.h"
 #include "test/unit/utf8_slow.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);

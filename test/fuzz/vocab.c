@@ -1,8 +1,8 @@
-/* covers: common/vocab.c */
+/* covers: common/text/vocab.c */
 /* Any bytes as a vocabulary: what is accepted finds its own tokens, encodes anything to ids of its
  * own, whole lines as it does line by line, and is the same when written and read again, or made
  * from its tokens. */
-#include "common/vocab.h"
+#include "common/text/vocab.h"
 #include "test/fuzz/fuzz.h"
 
 static void same(const struct vocab *v, struct vocab *w)

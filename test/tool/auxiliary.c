@@ -3,7 +3,7 @@
  * tokens of each pass, a line per pass) with what --write-batches wrote. */
 #include <stdio.h>
 #include "common/err.h"
-#include "common/prog.h"
+#include "common/prog/prog.h"
 #include "lib/data/inputs.h"
 #include "lib/engine/run.h"
 #include "lib/model/options.h"

@@ -15,7 +15,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/msg.h"
-#include "common/shard.h"
+#include "common/text/shard.h"
 #include "lib/bpe/codes.h"
 #include "lib/cooc/cooc.h"
 #include "lib/derive/order.h"

@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
+#include "common/json/safetensors.h"
 #include "common/mem.h"
-#include "common/safetensors.h"
 
 static const double TOLERANCE = 1e-4, GRADIENT = 1e-5;
 static int wrong;

@@ -11,11 +11,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "common/err.h"
+#include "common/json/safetensors.h"
 #include "common/mem.h"
 #include "common/rng.h"
-#include "common/safetensors.h"
-#include "common/symbols.h"
-#include "common/text.h"
+#include "common/text/symbols.h"
+#include "common/text/text.h"
 #include "lib/bpe/words.h"
 #include "lib/text/tbuf.h"
 

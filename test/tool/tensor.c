@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "common/err.h"
-#include "common/safetensors.h"
+#include "common/json/safetensors.h"
 
 static void print_number(const struct st_tensor *t, size_t i)
 {

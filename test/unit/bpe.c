@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "common/err.h"
-#include "common/file.h"
+#include "common/files/file.h"
 #include "common/mem.h"
 #include "common/thread.h"
 #include "lib/bpe/apply.h"

@@ -4,7 +4,7 @@
 #include <setjmp.h>
 #include <cmocka.h>
 #include "common/rng.h"
-#include "common/text.h"
+#include "common/text/text.h"
 #include "lib/text/casemark.h"
 
 static void check_mark(const char *text, const char *marked)

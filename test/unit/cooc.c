@@ -12,7 +12,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/rng.h"
-#include "common/shard.h"
+#include "common/text/shard.h"
 #include "common/thread.h"
 #include "lib/cooc/cooc_values.h"
 #include "lib/cooc/half.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/mem.h"
-#include "common/vocab.h"
+#include "common/text/vocab.h"
 #include "lib/data/documents.h"
 
 /* Sentences of these lengths; token k of all has the id 5 + k. */

@@ -1,4 +1,4 @@
-/* common/file.h: outputs are whole or absent. */
+/* common/files/file.h: outputs are whole or absent. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -15,9 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "common/err.h"
-#include "common/file.h"
-#include "common/folder.h"
-#include "common/log.h"
+#include "common/files/file.h"
+#include "common/files/folder.h"
+#include "common/prog/log.h"
 #include "test/unit/scratch.h"
 
 static int entries(const char *dir)

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include "common/err.h"
-#include "common/foreign.h"
+#include "common/files/foreign.h"
 #include "lib/subword/settings.h"
 #include "lib/subword/spm.h"
 #include "lib/torch/torch.h"

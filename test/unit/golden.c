@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
-#include "common/file.h"
+#include "common/files/file.h"
+#include "common/json/safetensors.h"
 #include "common/mem.h"
-#include "common/safetensors.h"
 #include "lib/model/model.h"
 #include "lib/objective/gc.h"
 

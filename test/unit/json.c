@@ -1,4 +1,4 @@
-/* common/json.h: what RFC 8259 allows, but for keys that stand twice and NULs. */
+/* common/json/json.h: what RFC 8259 allows, but for keys that stand twice and NULs. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 #include "common/err.h"
-#include "common/json.h"
+#include "common/json/json.h"
 
 static void refused(const char *text, size_t n, const char *message)
 {

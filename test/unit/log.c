@@ -1,4 +1,4 @@
-/* common/log.h: lines that any JSON reader takes. */
+/* common/prog/log.h: lines that any JSON reader takes. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -16,9 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 #include "common/err.h"
-#include "common/file.h"
-#include "common/log.h"
-#include "common/progress.h"
+#include "common/files/file.h"
+#include "common/prog/log.h"
+#include "common/prog/progress.h"
 #include "test/unit/scratch.h"
 
 static char *text(const char *path)

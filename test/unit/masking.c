@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
-#include "common/file.h"
+#include "common/files/file.h"
 #include "common/mem.h"
 #include "lib/data/pairs.h"
 #include "lib/engine/mix.h"

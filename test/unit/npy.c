@@ -1,5 +1,5 @@
-/* common/npy.h: what an archive of more than 4 GiB ends with, byte for byte as Python's zipfile
- * (test/golden/npy.py); smaller ones are whole in test/cli/python-files.sh. */
+/* common/files/npy.h: what an archive of more than 4 GiB ends with, byte for byte as Python's
+ * zipfile (test/golden/npy.py); smaller ones are whole in test/cli/python-files.sh. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 #include <string.h>
-#include "common/npy.h"
+#include "common/files/npy.h"
 
 static void sizes_above_two_gib_are_in_zip64_fields(void **state)
 {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "common/text.h"
+#include "common/text/text.h"
 #include "lib/subword/offsets.h"
 
 static struct text *open_golden(const char *name, const char *ending)

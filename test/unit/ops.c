@@ -7,7 +7,7 @@
  * beam search asks for is in search.c. */
 #include <sys/wait.h>
 #include <unistd.h>
-#include "common/safetensors.h"
+#include "common/json/safetensors.h"
 #include "common/thread.h"
 #include "test/unit/ops_alone.h"
 #include "test/unit/ops_layers.h"

@@ -1,4 +1,4 @@
-/* common/prog.h: options in, one line of complaint out. */
+/* common/prog/prog.h: options in, one line of complaint out. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -11,9 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "common/err.h"
-#include "common/file.h"
-#include "common/prog.h"
-#include "common/signals.h"
+#include "common/files/file.h"
+#include "common/prog/prog.h"
+#include "common/prog/signals.h"
 #include "common/thread.h"
 #include "test/unit/scratch.h"
 

@@ -11,7 +11,7 @@
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/mem.h"
-#include "common/siphash.h"
+#include "lib/ranks/siphash.h"
 #include "lib/ranks/ranks.h"
 #include "lib/ranks/rendezvous.h"
 #include "lib/ranks/tree.h"

@@ -1,4 +1,4 @@
-/* common/safetensors.h: what it writes reads back; what is hostile is refused. */
+/* common/json/safetensors.h: what it writes reads back; what is hostile is refused. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "common/err.h"
-#include "common/safetensors.h"
+#include "common/json/safetensors.h"
 #include "test/unit/scratch.h"
 
 #define PATH "x.safetensors"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-#include "common/file.h"
+#include "common/files/file.h"
 
 static char scratch_dir[4096];
 

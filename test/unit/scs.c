@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
+#include "common/json/safetensors.h"
 #include "common/mem.h"
 #include "common/rng.h"
-#include "common/safetensors.h"
 #include "lib/objective/scs_rows.h"
 
 static const struct kernels *k;

@@ -1,4 +1,5 @@
-/* common/shard.h: what is written is read, in order and by block; what is damaged is refused. */
+/* common/text/shard.h: what is written is read, in order and by block; what is damaged is
+ * refused. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -9,9 +10,9 @@
 #include <string.h>
 #include <xxhash.h>
 #include "common/err.h"
-#include "common/file.h"
+#include "common/files/file.h"
 #include "common/rng.h"
-#include "common/shard.h"
+#include "common/text/shard.h"
 #include "test/unit/scratch.h"
 
 /* Without file_write's fsync: there are thousands. */

@@ -1,4 +1,4 @@
-/* common/text.h: lines and blocks of plain, gzip and zstd text; UTF-8. */
+/* common/text/text.h: lines and blocks of plain, gzip and zstd text; UTF-8. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -11,10 +11,11 @@
 #include <zlib.h>
 #include <zstd.h>
 #include "common/err.h"
-#include "common/file.h"
+#include "common/files/file.h"
 #include "common/mem.h"
 #include "common/rng.h"
-#include "common/text.h"
+#include "common/text/text.h"
+#include "common/utf8.h"
 #include "test/unit/scratch.h"
 #include "test/unit/utf8_slow.h"
 

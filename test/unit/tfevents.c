@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
-#include "common/log.h"
-#include "common/tfevents.h"
+#include "common/prog/log.h"
+#include "common/prog/tfevents.h"
 #include "test/unit/scratch.h"
 
 static void the_checksum_is_castagnolis(void **state)

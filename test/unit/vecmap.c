@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
+#include "common/json/safetensors.h"
 #include "common/mem.h"
-#include "common/safetensors.h"
 #include "lib/bilingual/map.h"
 
 enum { K = 5 };

@@ -1,4 +1,4 @@
-/* common/vocab.h: tokens, their numbers and the file they come from. */
+/* common/text/vocab.h: tokens, their numbers and the file they come from. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -9,8 +9,8 @@
 #include <string.h>
 #include <xxhash.h>
 #include "common/err.h"
-#include "common/file.h"
-#include "common/vocab.h"
+#include "common/files/file.h"
+#include "common/text/vocab.h"
 #include "test/unit/scratch.h"
 
 static void ids_begin_behind_the_specials_in_the_files_order(void **state)
