@@ -110,6 +110,7 @@ static int make(void *self, void *batch, const void *host_batch, const struct tu
     struct direction d = direction_of(block * A + b->a, x->base.s.text->n);
     batch_clear(&b->real);
     b->batches = 0;
+    /* A batch of direction src -> tgt learns from real sentences of tgt, translated into src. */
     b->into = x->base.s.text->c[d.src].lang_id;
     if (!x->drawn) x->drawn = mem_zero((size_t)A, sizeof *x->drawn);
     /* Sentences are drawn for all K steps at the first of them, on the data thread. */
@@ -134,6 +135,7 @@ static void plan_pairs(const struct back *x, struct back_batch *b, const struct 
 {
     uint32_t *ids = mem_zero((size_t)m->c.positions + 1, sizeof *ids);
     seq2seq_clear(&b->pairs);
+    /* One batch: however far ahead it translates, a step trains on the pairs of its own. */
     for (int i = 0; i < b->end[0]; i++) {
         /* one more: lengths are means, rounded down */
         int n = b->real.len[i] - 2, y = longest_translation(m, o, n + 1);
@@ -163,6 +165,8 @@ static void keep_pairs(struct back *x, const struct back_batch *b, int k, const 
     seq2seq_clear(to);
     for (int i = k ? b->end[k - 1] : 0; i < b->end[k]; i++) {
         const struct hyp *y = &h->hyp[i];
+        /* The pair's sentence without its <s> and </s>, and with its sample's number, so that
+         * dropout is drawn as if it had been read from text. */
         int row = b->real.at[i], n = y->n < x->base.s.longest ? y->n : x->base.s.longest;
         seq2seq_add(to, y->ids, n, b->into, (const uint32_t *)b->real.token + row + 1,
                     b->real.len[i] - 2, b->real.lang[row], b->real.sample[row]);
@@ -197,6 +201,7 @@ static int prepare(void *self, void *batch, struct pass *p)
     }
     if (b->batches && translate(x, b, p) < 0) return -1;
     if (p->planning) return 0;
+    /* Exchanged and not copied: the arrays of the batch come back for a later translation. */
     struct seq2seq *made = pairs_of(x, b, b->step), old = b->pairs;
     b->pairs = *made;
     *made = old;
@@ -220,6 +225,7 @@ static int largest(void *self, void *batch, const void *host_batch, int tokens)
     uint32_t *ids = mem_zero((size_t)longest + 1, sizeof *ids);
     batch_clear(&b->real);
     mem_room(&b->end, &b->end_cap, (size_t)x->ahead, sizeof *b->end);
+    /* K batches at once: the search over all of them is what takes the most memory */
     for (b->batches = 0; b->batches < x->ahead; b->batches++) {
         int first = b->real.rows;
         for (int i = 1; i < x->base.s.sentences; i++)

@@ -26,6 +26,8 @@ static void room(struct gc_batch *g, int n, int places)
 /* One more target at row r, no neighbour in any of its places yet. */
 static int new_target(struct gc_batch *g, int r, int places)
 {
+    /* Every target has 2 n places, however many neighbours it has: a matrix, for which the kernel
+     * needs no offsets. */
     int at = g->n * places;
     room(g, g->n + 1, places);
     g->t[g->n++] = r;
@@ -93,6 +95,7 @@ void gc_build(struct gc_batch *g, const struct batch_view *b, const struct cooc_
         int r = b->predicted ? b->predicted[i] : i;
         /* The paper's targets read <mask>; its authors' code takes all predicted positions. */
         if (o->targets == GC_MASKED && b->read[r] != VOCAB_MASK) continue;
+        /* counts are of sentences without <s> and </s>: no pair has one */
         if (b->original[r] == VOCAB_EOS) continue;
         if (passed_over(o, b->original[r])) continue;
         /* rows ascend, and sentences with them */
@@ -125,6 +128,7 @@ float *gc_loss(struct tape *t, struct var *h, int output, const struct gc_batch 
     if (!g->n) return NULL;
     int J = 2 * o->window;
     size_t n = (size_t)g->n, nj = n * (size_t)J;
+    /* The mean is over this micro-batch's targets: `scale` already holds 1 / micro-batches. */
     return tape_gc(t, h, o->form == GC_OUTPUT ? output : -1, tape_int32(t, g->t, n),
                    tape_int32(t, g->nb, nj), tape_float(t, g->f, nj), tape_float(t, g->logx, nj),
                    gc_dot_factor(o, h->cols), gc_sum_factor(o, g), scale / (float)g->n, g->n, J);
@@ -205,6 +209,8 @@ static int check(const void *self)
     if (o->how.neighbours == GC_VISIBLE && o->host->decoder && o->side == BATCH_DECODER)
         return err_set("--gc-neighbours visible: neighbours of MASS's decoder are in the span, "
                        "which reads <mask>; add --gc-side enc");
+    /* Only to report bad usage before anything is read; open reads it again, with the
+     * vocabulary. */
     if (cooc_skip_make(&s, o->skip.v, o->skip.n, "--gc-skip") < 0) return -1;
     cooc_skip_free(&s);
     return 0;
@@ -217,6 +223,8 @@ static void attach(void *self, const struct objective *host)
 
 static int fits(const void *self, const struct model_config *c)
 {
+    /* Eq. 6 multiplies states with rows of the embedding table, which --embed-dim makes
+     * narrower. */
     bool wide = ((const struct gc *)self)->how.form == GC_HIDDEN || model_embed_dim(c) == c->dim;
     return wide ? 0
                 : err_set("--gc-form output needs output embeddings as wide as the states; leave "
@@ -287,6 +295,8 @@ static int loss(void *self, void *batch, struct pass *p, float scale)
     const struct gc *o = self;
     const struct gc_batch *g = batch;
     struct var *h = pass_states(p, o->side);
+    /* Lambda is in the gradient and not in what is logged: runs with different ones can be
+     * compared. */
     pass_losses(p, "gc", gc_loss(p->t, h, p->m->tokens, g, &o->how, scale), g->n);
     pass_number(p, "gc_pairs", g->pairs, g->n);
     if (o->how.neighbours == GC_VISIBLE) pass_number(p, "gc_visible", g->regressed, g->pairs);
@@ -315,6 +325,7 @@ static void write(const void *self, const void *batch, const struct pass *p, str
     batch_file_int32(f, o->form == GC_HIDDEN ? "neighbour.row" : "neighbour.token", g->nb, g->n, J);
     batch_file_float(f, "f", g->f, g->n, J);
     batch_file_float(f, "log_x", g->logx, g->n, J);
+    /* as numbers, so that whoever replays the batch need not know the options behind them */
     batch_file_scalar(f, "dot_factor", (double)gc_dot_factor(o, p->m->c.dim));
     batch_file_scalar(f, "sum_factor", (double)gc_sum_factor(o, g));
 }

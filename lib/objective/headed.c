@@ -55,6 +55,7 @@ int headed_make(void *self, void *batch, const void *host_batch, const struct tu
     order_of(d, at->seed, at->micro / per_epoch);
     for (int64_t k = from; k < from + each && k < n; k++) {
         uint32_t g = d->order[k];
+        /* All units of a group stay in one batch. */
         if (!d->group) { headed_add(b, &d->x, g, g, d->all_rows); continue; }
         for (uint32_t i = d->group[g]; i < d->group[g + 1]; i++)
             headed_add(b, &d->x, d->member[i], d->member[i], d->all_rows);
@@ -134,6 +135,7 @@ void headed_add(struct headed *b, const struct examples *x, size_t i, uint64_t s
     const struct unit *u = &x->v[i];
     int first = b->input.rows;
     examples_batch(x, i, &b->input, sample);
+    /* row 0 is <s>, whose state BERT's classifier reads */
     if (x->how.reads.task == MODEL_TASK_CLASS) add_target(b, first, u->label);
     else if (x->how.reads.task == MODEL_TASK_SPAN) add_span(b, x, i, all);
     for (int k = 0; k < u->words; k++)
@@ -189,6 +191,7 @@ struct var *headed_read(struct headed *b, struct pass *p, int i)
         (void)headed_forward(NULL, b, p);
         return headed_outputs(b, p, i);
     }
+    /* Only the rows that the head reads go through the last layer (model_encode_rows). */
     struct dev_batch d = batch_upload(p->t, &b->input);
     const int32_t *row = tape_int32(p->t, b->row, (size_t)b->n);
     pass_reads(p, b->input.rows, b->input.max);

@@ -42,6 +42,7 @@ int key_queue_open(struct key_queue *q, const struct kernels *k, float length, b
     k->zero(q->row, key_queue_bytes(q));
     size_t ids = (size_t)(q->size + q->room) * QUEUE_ID;
     q->id = mem_alloc(ids * sizeof *q->id);
+    /* no pair, no text: what key_queue_allow never takes for a key of the same sentence */
     for (size_t i = 0; i < ids; i++) q->id[i] = -1;
     if (random) {
         fill(q, length, seed);
@@ -79,8 +80,11 @@ int key_queue_allow(const struct key_queue *q, const int64_t *id, int n, uint8_t
         text[2 * i] = id[QUEUE_ID * i + 1];
         text[2 * i + 1] = id[QUEUE_ID * i + 2];
     }
+    /* Sorted once, then searched for each of the queue's keys: a comparison with every pair would
+     * be n x size of them in each micro-batch. */
     qsort(pair, N, sizeof *pair, by_value);
     qsort(text, 2 * N, sizeof *text, by_value);
+    /* also the room for keys of this step: they are not in the queue yet */
     memset(allowed, 0, (size_t)(q->size + q->room));
     for (int j = 0; j < q->filled; j++) {
         const int64_t *of = q->id + (size_t)j * QUEUE_ID;
@@ -114,6 +118,8 @@ void key_queue_push(struct key_queue *q, const int64_t *id, int n)
 int key_queue_gather(struct key_queue *q, struct ranks *ranks, int micro_batches)
 {
     int size = ranks_size(ranks), me = ranks_rank(ranks), from, to, rc;
+    /* Ranks may have one micro-batch more or less than others (tree_range), but an all-gather has
+     * equal parts: each is as long as the longest. */
     size_t D = (size_t)q->dim, each = (size_t)(q->pending / micro_batches) * D, most = 0;
     for (int r = 0; r < size; r++) {
         tree_range(micro_batches, size, r, &from, &to);
@@ -139,6 +145,7 @@ int key_queue_gather(struct key_queue *q, struct ranks *ranks, int micro_batches
 void key_queue_enter(struct key_queue *q)
 {
     for (int i = 0; i < q->pending; ) {
+        /* in two parts where the end of the ring is between them */
         int n = q->pending - i, left = q->size - (int)q->at;
         if (n > left) n = left;
         size_t from = (size_t)(q->size + i), to = (size_t)q->at, D = (size_t)q->dim;

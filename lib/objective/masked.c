@@ -74,6 +74,8 @@ void masked_add(struct masked *b, const struct masker *k, const struct batch_par
         b->original[r] = (uint32_t)b->input.token[r];
         b->original_lang[r] = b->input.lang[r];
     }
+    /* NULL where another rank computes the batch: draws are keyed by the sample, so those that are
+     * left out change none of the others. */
     if (k) choose(b, k, first, b->input.rows - first, sample, key);
 }
 
@@ -107,6 +109,8 @@ void masked_add_document(struct masked *b, const struct masker *k, const struct 
 {
     static const uint32_t bos = VOCAB_BOS, eos = VOCAB_EOS;
     bool swapped;
+    /* Cut and order depend on the key and the sample alone, so every rank and every resumed run has
+     * them. */
     int cut = documents_cut(c, x, key, &swapped), type = types;
     const uint32_t *side[2] = { x->ids, x->ids + cut };
     int n[2] = { cut, x->n - cut }, a = swapped, z = !swapped;
@@ -150,7 +154,9 @@ static int most_predicted(const struct masker *k, const struct batch *b)
 {
     double rows = b->rows, share = k->how.select;
     int n = (int)(rows * share + 6 * sqrt(rows * share * (1 - share))) + 1 + b->n;
+    /* budgets are rounded, by at most one token in each sentence */
     if (k->how.scheme == MASKING_TOKEN) n -= b->n;
+    /* the last n-gram of a list is taken whole, and may exceed the budget */
     if (k->ngrams) n += b->n * ngram_lists_longest(k->ngrams);
     return n < b->rows ? n : b->rows;
 }
@@ -162,6 +168,7 @@ int masked_largest(void *self, void *batch, const void *host_batch, int tokens)
     struct masked *b = batch;
     int longest = o->longest;
     (void)host_batch;
+    /* a batch of the pool has a number of pairs, not of tokens */
     if (o->s.pool) tokens = pair_pool_most_rows(o->s.pool, longest);
     else if (o->s.sentences) tokens = o->s.sentences * longest;
     uint32_t *ids = mem_zero((size_t)longest + (size_t)tokens, sizeof *ids);
@@ -183,6 +190,7 @@ int masked_largest(void *self, void *batch, const void *host_batch, int tokens)
     memset(b->unit, 0, n * sizeof *b->unit);
     memset(b->masked, 1, n);
     memset(b->swapped, 0, (size_t)b->input.n * sizeof *b->swapped);
+    /* memory depends on how many rows are predicted, not on which */
     for (int i = 0; i < b->n; i++) b->row[i] = i;
     return 0;
 }

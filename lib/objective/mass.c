@@ -83,10 +83,14 @@ void mass_add(struct mass_batch *b, const struct mass_how *o, const struct sampl
         rng_block(key, x->number, (uint32_t)i, draw);
         if (in) read = masking_read(o->how, read, draw, o->vocab);
         batch_append(&b->src, &(struct batch_part){ &read, 1, x->lang, 0, i }, x->number);
+        /* Rows of the decoder keep their positions in the sentence and do not start at 0, as they
+         * would in translation: so it knows which part of the sentence it writes. */
         if (in)
             batch_append(&b->dec, &(struct batch_part){ &before, 1, x->lang, 0, i - 1 }, x->number);
     }
     room(b);
+    /* What the decoder attends to is a list of rows, gathered into a memory of its own, instead of
+     * a mask over all rows: masked rows then cost neither products nor memory. */
     int from = b->n_visible;
     for (int i = 0; i < n; i++) {
         b->original[first + i] = (int32_t)token_of(x, i);
@@ -250,6 +254,7 @@ static int validate_one(struct mass *o, int i, struct pass *p, double *mean)
         if (!b.src.n) break;
         tape_reset(q.t, false);
         (void)forward(o, &b, &q);
+        /* scale 0 on a tape that does not train: the losses alone */
         loss(o, &b, &q, "mass", 0);
         nll += masked_device_sum(q.t->k, q.term[0].x, q.term[0].n);
         n += b.dec.rows;

@@ -20,6 +20,7 @@ static void add(const struct masked_self *o, struct masked *b, const struct mask
     if (o->s.documents) {
         masked_add_document(b, k, c, x, o->s.c->token_types > 1, key);
     } else if (o->s.stream) {
+        /* a stream's piece has its </s> between sentences, and no <s> before position 0 */
         parts[1].first = 0;
         masked_add(b, k, parts + 1, 1, x->number, key);
     } else masked_add(b, k, parts, 3, x->number, key);

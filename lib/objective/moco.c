@@ -70,6 +70,8 @@ static struct var *moco_pool(const struct moco *o, struct tape *t, const struct 
 /* z = W2 relu(W1 h_q), made `length` long where z is normalised. */
 static struct var *moco_head(const struct moco *o, struct tape *t, struct var *h, float length)
 {
+    /* Two layers without biases (Eqs. 1 and 2). Retrieval is by h, so the head is not needed once
+     * training is over. */
     struct var *z = tape_linear(t, tape_dense(t, h, o->W1, -1, KERN_RELU), o->W2, -1);
     /* MoCo's code normalises z; the paper's text does not (--no-moco-unit). */
     return o->unit ? tape_unit(t, z, length) : z;
@@ -89,6 +91,8 @@ static size_t moco_valid_bytes(const struct moco *o, int dim)
     size_t n = 0;
     for (int i = 0; i < o->s.n_valid_pairs; i++)
         if ((size_t)most(o, &o->s.valid_pairs[i]) > n) n = (size_t)most(o, &o->s.valid_pairs[i]);
+    /* the left and the right form; left ones are counted as float32, which in bf16 is twice what
+     * they take */
     return n * (size_t)(dim + o->dim) * SIDES * 2 * sizeof(float);
 }
 
@@ -122,6 +126,8 @@ static void free_sides(struct found *f, const struct kernels *k)
 static void append(struct side *x, struct tape *t, const struct var *v)
 {
     size_t at = (size_t)x->n * (size_t)v->cols, n = (size_t)v->rows * (size_t)v->cols;
+    /* The product reads activations on its left and float32 weights on its right, as a layer does.
+     * Each side stands on the left once and on the right once, so both forms are kept. */
     t->k->copy((char *)x->left + at * t->k->act_size, v->v, n * t->k->act_size);
     KERN(t->k, to_float32, .to = x->right + at, .from = v->v, .n = n);
     x->n += v->rows;
@@ -138,6 +144,7 @@ static void encode(struct found *f, const struct moco *o, const struct pass *p,
             struct pair x = pair_at(v, (uint32_t)f->taken[i]);
             moco_add(&b, &x, s, 0);
         }
+        /* not training, hence without dropout: a model has one number, whenever it is validated */
         tape_reset(p->t, false);
         struct dev_batch d = batch_upload(p->t, &b);
         struct var *h = moco_pool(o, p->t, &d, model_encode(p->m, p->t, &d));
@@ -154,6 +161,8 @@ static int hits(const struct found *f, const struct pass *p, int kind, int s)
     size_t n = (size_t)f->n;
     int32_t *own = mem_alloc((n + 1) * sizeof *own), *best = mem_alloc((n + 1) * sizeof *best);
     int count = 0;
+    /* Retrieval as classification: the other side's vectors are the classes, and the class of row i
+     * is i. Where vectors have length 1 the largest product is the nearest by cosine. */
     for (int i = 0; i < f->n; i++) own[i] = i;
     tape_reset(t, false);
     int32_t *found = tape_alloc(t, n * sizeof *found);
@@ -223,6 +232,7 @@ static int moco_validate(void *self, struct pass *p, struct report *r)
         if (retrieve(o, p, &o->s.valid_pairs[i], r, &mean) < 0) return -1;
         sum += mean;
     }
+    /* by h alone: z says nothing of the encoder once the head is gone */
     if (n) report_judge(r, 1 - sum / n);         /* lower is better */
     return 0;
 }
@@ -310,6 +320,7 @@ static int start(void *self, struct pass *p, struct state *s)
     if (!(o->key = ps->k->alloc(o->floats * sizeof *o->key))) return -1;
     /* theta_k begins as theta_q */
     ps->k->copy(o->key, ps->value, o->floats * sizeof *o->key);
+    /* keys that are not normalised enter divided by the temperature (put_keys), and so do these */
     float length = o->unit ? 1 : (float)(1 / o->temperature);
     if (key_queue_open(&o->queue, ps->k, length, o->start == MOCO_RANDOM, o->s.seed) < 0) return -1;
     /* a run that goes on needs theta_k as it was: it cannot be made from theta_q */
@@ -434,6 +445,7 @@ static void similarities(const struct moco *o, const struct moco_batch *b, struc
     int32_t *i = mem_alloc((2 * N + 1) * sizeof *i), *j = i + N;
     KERN(t->k, to_float32, .to = key_queue_queries(q), .from = z->v, .n = N * (size_t)o->dim);
     for (int r = 0; r < n; r++) i[r] = q->size + q->room + r;
+    /* newest first: their keys were made by nearly the weights at hand */
     for (int64_t back = 1; back <= q->filled && found < n; back++) {
         int64_t k = (q->at - back + q->size) % q->size;
         if (b->allowed[k]) j[found++] = (int32_t)k;
@@ -479,6 +491,8 @@ static int stepped(void *self, struct pass *p, int64_t step)
     struct moco *o = self;
     const struct params *ps = &p->m->ps;
     (void)step;
+    /* Only now: keys that entered between micro-batches would be negatives of the later ones, and
+     * the loss would depend on how a step is divided by --accumulate. */
     key_queue_enter(&o->queue);
     /* 9 of the 2,130 ms of a step (3 layers of 192, one thread) */
     KERN(ps->k, ema, .p = o->key, .q = ps->value, .m = o->momentum, .n = o->floats);
@@ -516,6 +530,7 @@ static int largest(void *self, void *batch, const void *host_batch, int tokens)
 static void memory(const void *self, const struct model_config *c, struct memory_need *need)
 {
     const struct moco *o = self;
+    /* theta_k is a second set of all parameters, without gradients or moments. */
     size_t key = o->floats * sizeof *o->key;
     need->params += key + key_queue_bytes(&o->queue) + moco_valid_bytes(o, c->dim);
     need->host += key + key_queue_kept_bytes(&o->queue);

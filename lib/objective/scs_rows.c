@@ -24,6 +24,7 @@ void scs_expected(struct model *m, struct tape *t, struct var *h, const int32_t 
     float *val = tape_alloc(t, times(n, k) * sizeof *val);
     for (int at = 0; at < n; at += most) {
         int rows = n - at < most ? n - at : most;
+        /* the output layer, row by row of a chunk: the tied embeddings are its weights */
         KERN(t->k, linear_fwd, .Y = logits,
              .X = (const char *)x->v + times(at, x->cols) * t->k->act_size,
              .W = param_value(t->ps, m->tokens), .b = param_value(t->ps, m->output_bias),
@@ -184,6 +185,7 @@ static int language_of(const struct scs_rows *o, const struct switch_sentence *x
     uint32_t draw[4], n = 0;
     for (int m = 0; m < o->langs; m++) n += goes(o, x->lang, m, x->original[i]);
     rng_block(key, x->number, (uint32_t)i, draw);
+    /* word 1 of the row's block; pick_rows has drawn from word 0 */
     uint32_t wanted = (uint32_t)(((uint64_t)draw[1] * n) >> 32);
     for (int m = 0; m < o->langs; m++)
         if (goes(o, x->lang, m, x->original[i]) && !wanted--) return m;
@@ -239,8 +241,11 @@ static void group_rows(const struct scs_rows *o, struct scs_batch *b)
     size_t n = (size_t)b->n;
     int32_t *old = mem_alloc((4 * n + 1) * sizeof *old), *to[] = { b->row, b->host_row, b->own,
                                                                    b->lang };
+    /* Rows move within their own arrays, so they are read from a copy. */
     for (int i = 0; i < 4 && n; i++) memcpy(old + (size_t)i * n, to[i], n * sizeof *old);
     b->n = 0;
+    /* One product per pair of languages, with the words of the target language as its columns: a
+     * product over the words of all languages would compute columns that no row may choose. */
     for (int l = 0; l < o->langs; l++)
         for (int m = 0; m < o->langs; m++) {
             struct scs_group g = { .first = b->n, .at = b->words };
@@ -344,6 +349,7 @@ void scs_rows_largest(struct scs_batch *b, const struct batch_kind *kind, const 
     pick_bounds(o->rate, "scs-rate", &low, &high);
     /* what a sentence may switch, rounded up */
     int n = b->input->rows, most = (int)(high * n) + b->input->n;
+    /* any rows and one group with the most words: what decides memory is how many there are */
     for (int r = 0; r < n && b->n < most; r++) add_row(b, r, r, 0);
     for (int i = 0; i < b->n; i++) b->input->token[b->row[i]] = -1;
     memset(new_words(b, most_words), 0, (size_t)most_words * sizeof *b->word);

@@ -46,6 +46,7 @@ void seq2seq_add(struct seq2seq *b, const uint32_t *x, int nx, int src_lang, con
     add_wrapped(b, &b->dec, y, ny, false, tgt_lang, number);
     mem_room(&b->target, &b->cap, (size_t)b->dec.rows, sizeof *b->target);
     for (int i = 0; i < ny; i++) b->target[first + i] = (int32_t)y[i];
+    /* The decoder reads <s> y and predicts y </s>: row i predicts what row i + 1 reads. */
     b->target[first + ny] = VOCAB_EOS;
 }
 
@@ -78,6 +79,9 @@ void seq2seq_loss(void *self, void *batch, struct pass *p, const char *name, flo
     int M = b->dec.rows;
     struct var *h = model_output(m, t, p->h);
     const uint8_t *words = seq2seq_allowed(o, m, target_lang(b));
+    /* Words that the target language's text does not have are no candidates (--mask-vocab), in
+     * training as in decoding: otherwise a model that shares its vocabulary may write the wrong
+     * language. */
     uint8_t *allowed = NULL;
     if (words) {
         uint8_t *mask = decode_mask(m->c.vocab, words);

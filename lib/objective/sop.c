@@ -26,6 +26,7 @@ static int open(void *self, struct setup *s)
     o->s = *s;
     if (!s->documents)
         return err_set("objective sop needs segments of documents: --documents N");
+    /* The model's parameters are not allocated yet: open may still change its shape. */
     if (s->c->token_types < 2) s->c->token_types = 2;
     if (model_config_head(s->c, "sop", KERN_TANH, 2, label, 2, &o->d.head) < 0) return -1;
     s->c->head[o->d.head].reads =
@@ -39,6 +40,7 @@ static int make(void *self, void *batch, const void *host_batch, const struct tu
     struct headed *b = batch;
     const struct masked *m = host_batch;
     (void)self; (void)at;
+    /* borrowed: free_batch takes it out again before it frees the rest */
     b->input = m->input;
     b->n = m->input.n;
     mem_columns(&b->target_cap, (size_t)b->n, 2,
@@ -66,6 +68,7 @@ static int loss(void *self, void *batch, struct pass *p, float scale)
 static int largest(void *self, void *batch, const void *host_batch, int tokens)
 {
     (void)tokens;
+    /* the turn is not looked at: labels are the host's */
     return make(self, batch, host_batch, NULL);
 }
 

@@ -110,6 +110,7 @@ static int make_pair(struct refresh *r, struct refresh_pair *p, const float *E, 
     struct csls_side there = { 0 }, back = { 0 };
     struct csls_work work;
     float *x = unit_rows(E, D, p->word[0], p->n[0]), *z = unit_rows(E, D, p->word[1], p->n[1]);
+    /* a language may have fewer words of its own than CSLS averages over */
     int K = p->n[0] < p->n[1] ? p->n[0] : p->n[1];
     if (K > REFRESH_NEIGHBOURS) K = REFRESH_NEIGHBOURS;
     int rc = csls_search(x, (uint32_t)p->n[0], z, (uint32_t)p->n[1], D, CSLS_CSLS, 1, K, &there,
@@ -117,6 +118,7 @@ static int make_pair(struct refresh *r, struct refresh_pair *p, const float *E, 
     for (int i = 0; i < p->n[0] && rc == 0; i++)
         /* mutual nearest neighbours only, as in dict-induce --mutual */
         x[i] = back.index[there.index[i]] == (uint32_t)i ? (float)there.index[i] : -1;
+    /* as float: numbers of words are below 2 ^ 24 and exact */
     if (rc == 0) r->k->upload(p->to, x, (size_t)p->n[0] * sizeof *x);
     csls_free(&there);
     csls_free(&back);
@@ -150,6 +152,7 @@ static struct switches *refresh_switches(const struct refresh *r, const struct s
         float *to = mem_alloc((size_t)p->n[0] * sizeof *to);
         r->k->download(to, p->to, (size_t)p->n[0] * sizeof *to);
         for (int w = 0; w < p->n[0]; w++) {
+            /* also false for NaN: a checkpoint's numbers are not trusted */
             if (!(to[w] >= 0 && to[w] < (float)p->n[1])) continue;
             switches_add(s, o, p->lang, (uint32_t)p->word[0][w],
                          (uint32_t)p->word[1][(int)to[w]]);
@@ -281,6 +284,7 @@ static int make(void *self, void *batch, const void *host_batch, const struct tu
     struct tcs_batch *b = batch;
     masked_clear(&b->in);
     b->at = *at;
+    /* only which sentences: which words is decided in prepare, by the dictionary in force then */
     for (int s = 0; s < from->input.n; s++)
         if (from->input.len[s] > 0 && o->switched[from->input.lang[from->input.at[s]]])
             masked_copy(&b->in, from, s);

@@ -42,6 +42,8 @@ static void add(const struct tlm *o, struct masked *b, const struct pair *p, uin
                 struct rng_key key)
 {
     static const uint32_t bos = VOCAB_BOS, eos = VOCAB_EOS;
+    /* XLM restarts positions, so that a word and its translation have nearly the same one; BERT's
+     * form runs on, and token types tell the sides apart. */
     int n = p->n[0], at = o->form == FORM_PPA ? n + 2 : 1, type = o->form == FORM_PPA && o->types;
     struct batch_part parts[6] = { { &bos, 1, p->lang[0], 0, 0 },
                                    { p->ids[0], n, p->lang[0], 0, 1 },
@@ -95,6 +97,7 @@ static bool fits(const struct tlm *o, const struct pair *p)
 static int next(struct tlm *o, struct pairs *from, uint64_t seed, struct pair *p)
 {
     int longest = o->m.s.segment ? o->m.s.segment : o->m.s.longest;
+    /* Two epochs of the stream at most: where none of the pairs fits, it would be read for ever. */
     for (uint64_t tried = 0; tried < 2 * (uint64_t)from->side[0].sentences; tried++) {
         if (pairs_next(from, seed, longest, p) < 0) return -1;
         if (!fits_positions(o, p)) continue;
@@ -131,6 +134,7 @@ static int make(void *self, void *batch, const void *host_batch, const struct tu
     (void)host_batch;
     masked_clear(b);
     if (o->m.s.pool) return make_pooled(o, b, at);
+    /* one set of pairs per micro-batch, in turn: a batch has two languages */
     while (o->m.s.sentences ? b->input.n < o->m.s.sentences : b->input.rows < o->m.s.tokens) {
         if (next(o, &o->m.s.pairs[at->micro % o->m.s.n_pairs], at->seed, &p) < 0) return -1;
         add(o, b, &p, sample_of(b, at), turn_key(at, RNG_MASK));
@@ -177,6 +181,7 @@ static double epoch(const void *self)
 {
     const struct tlm *o = self;
     double n = 0, rows = 0;
+    /* The pairs are counted as they are learnt from, with the rows of <s> and </s>. */
     for (int i = 0; i < o->m.s.n_pairs; i++)
         for (uint32_t k = 0; k < o->m.s.pairs[i].side[0].sentences; k++) {
             struct pair p = pair_at(&o->m.s.pairs[i], k);
