@@ -14,6 +14,7 @@
 static int number(const char **s, double *to)
 {
     char *after;
+    /* strtod also reads signs, "inf", "nan" and hexadecimal numbers */
     if (!isdigit((unsigned char)**s) && **s != '.') return -1;
     *to = strtod(*s, &after);
     if (after == *s || !isfinite(*to)) return -1;
@@ -51,6 +52,7 @@ double ramp_value(const struct ramp *r, int64_t step)
 {
     int i = 0;
     while (i < r->n && r->at[i].step <= step) i++;
+    /* constant before the first point and after the last */
     if (i == 0 || i == r->n) return r->at[i ? i - 1 : 0].value;
     double part = (double)(step - r->at[i - 1].step) / (double)(r->at[i].step - r->at[i - 1].step);
     return r->at[i - 1].value + (r->at[i].value - r->at[i - 1].value) * part;
@@ -132,6 +134,7 @@ static int find(const struct mix *x, const struct objective *o)
 static int append(struct mix *x, struct mix_known *k, bool silent)
 {
     int at = find(x, k->o);
+    /* It was there as somebody's host; now it has been asked for, so its loss counts. */
     if (at >= 0 && x->m[at].silent && !silent) {
         x->m[at].silent = false;
         return 0;
@@ -232,12 +235,15 @@ int mix_choose(struct mix *x, const char *list, const char *ratio, const char *o
 {
     snprintf(x->asked, sizeof x->asked, "%s %s", option, value);
     if (choose(x, list, false) < 0 || choose(x, list, true) < 0) return -1;
+    /* Places follow the order of passes alone: adding an auxiliary loss such as gc leaves the
+     * dropout of the others as it was, so that the two runs can be compared. */
     for (int i = 0, place = 0; i < x->n; i++)
         if (mix_passes(x, i)) x->m[i].place = place++;
     for (int i = 0; i < x->n_known; i++) {
         const struct mix_known *k = &x->known[i];
         if (find(x, k->o) >= 0) {
             if (k->o->check && k->o->check(k->self) < 0) return -1;
+        /* An option of an objective that was not chosen would be ignored silently. */
         } else if (check_rows(k->weight_row, k, x) < 0 || check_rows(k->o->options, k, x) < 0)
             return -1;
     }
@@ -355,8 +361,11 @@ void mix_turn(const struct mix *x, int64_t step, uint64_t seed, bool part[MIX_MO
     int chosen = x->shares ? drawn(x, step, seed) : -1;
     for (int i = 0; i < x->n; i++) {
         const struct member *m = &x->m[i];
+        /* An auxiliary loss at weight 0 still takes part: it costs no pass of its own, and is
+         * logged. One with a pass of its own saves that. */
         if (m->host >= 0)
             part[i] = part[m->host] && (!mix_passes(x, i) || ramp_value(&m->weight, step) > 0);
+        /* a silent host is run for the others, whatever its own weight is */
         else
             part[i] = (chosen < 0 || chosen == i) && (m->silent || ramp_value(&m->weight, step) > 0)
                       && (!m->o->turn || m->o->turn(m->self, step));

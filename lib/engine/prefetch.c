@@ -32,6 +32,7 @@ static void *produce(void *arg)
     while (!atomic_load(&a->stop) && queue_get(a->empty, &got)) {
         struct slot *x = got;
         x->status = a->s.make(a->s.ctx, x->item);
+        /* messages are per thread (err.h): this one has to be carried over */
         if (x->status < 0) x->why = err_keep();
         /* The positions after this item travel with it: the data thread is ahead of training, and a
          * checkpoint must have those of the batch that was trained on. */
@@ -72,6 +73,7 @@ struct prefetch *prefetch_start(const struct prefetch_source *s, struct state *s
     if (pthread_create(&a->thread, NULL, produce, a) == 0) return a;
     err_set("no thread for the data could be started");
     queue_close(a->full);
+    /* says to prefetch_stop that there is no thread to join */
     a->thread = pthread_self();
     prefetch_stop(a);
     return NULL;
@@ -81,6 +83,7 @@ void *prefetch_next(struct prefetch *a, bool *failed)
 {
     void *got;
     *failed = false;
+    /* the batch before goes back only now: the caller has been using it */
     if (a->held) queue_put(a->empty, a->held);
     a->held = NULL;
     if (!queue_get(a->full, &got)) return NULL;
@@ -90,6 +93,7 @@ void *prefetch_next(struct prefetch *a, bool *failed)
         *failed = true;
     }
     if (a->held->status <= 0) return NULL;
+    /* Only now does a checkpoint see these positions: this batch is the one being trained on. */
     memcpy(a->shown, a->held->after, (size_t)a->n * sizeof *a->shown);
     return a->held->item;
 }
@@ -102,6 +106,8 @@ void prefetch_stop(struct prefetch *a)
     queue_close(a->full);
     if (!pthread_equal(a->thread, pthread_self())) pthread_join(a->thread, NULL);
     for (int i = 0; i < a->n; i++) {
+        /* What was made ahead was never trained on: the positions go back to those of the last
+         * batch taken. */
         *a->source[i] = a->shown[i];
         a->state->ints[a->at[i]].value = a->source[i];
     }

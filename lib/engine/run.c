@@ -110,6 +110,7 @@ int run_join(struct run *r)
     if (ranks_launch(&l) < 0) return -1;
     if (l.by == RANKS_ALONE) return 0;
     if (!(t = ranks_transport(&l))) return -1;
+    /* said before anything waits: a rank that never comes looks like a run that hangs */
     if (l.by == RANKS_TCP)
         msg_note("rank 0 of %d, by %s: waiting for the others at %s:%d", l.size, l.variables,
                  l.host, l.port);
@@ -136,6 +137,7 @@ int run_from(struct run *r)
     if (run_join(r) < 0) return -1;
     if (!r->init) return 0;
     if (!(r->from = run_model_dir(r->init)) || model_read_config(&c, r->from) < 0) return -1;
+    /* an option that was given wins over the model's value */
     model_options_take(&r->shape, &c);
     if (!r->vocab_path) r->vocab_path = r->from_vocab = path_join(r->from, "vocab");
     return 0;
@@ -199,6 +201,7 @@ static int schedule(struct run *r, double micro_batches)
     errno = 0;
     double n = strtod(r->warmup, &end);
     bool share = *end == '%' && !end[1];
+    /* also NaN, which !(n >= 0) sees */
     if (errno || end == r->warmup || (*end && !share) || !(n >= 0) || n > (share ? 100 : 1e15)
         || (!share && n != floor(n)))
         return err_set("--warmup %s: expected a number of steps, or a share of them like 10%%",
@@ -211,6 +214,7 @@ static int plan(void *run, int tokens, bool recompute, struct memory_need *need)
 {
     const struct run *r = run;
     if (engine_plan(&r->engine, &r->shape, r->kernels, tokens, recompute, need) < 0) return -1;
+    /* alone and without a tree, gradients add up where they are made: nothing more is held */
     if (!r->train.tree && !r->ranks && r->train.wire == WIRE_FLOAT32) return 0;
     /* nodes of the tree that wait, and messages on the way */
     int size = ranks_size(r->ranks), extra = gradients_buffers(r->train.accumulate, size);
@@ -306,6 +310,8 @@ static int agree(struct run *r)
 {
     char build[1200];
     const struct kernels *k = r->kernels;
+    /* Another build or processor may round otherwise, and the ranks' models would part after some
+     * steps. */
     int n = snprintf(build, sizeof build, "%s %s %zu", ISOGLOT_VERSION,
                      k->build ? k->build() : k->describe(), r->m.ps.total);
     if (!r->ranks) return 0;

@@ -96,6 +96,7 @@ static int run_pass(const struct engine *e, const struct item *it, int i, int on
     tape_reset(t, train);
     *p = e->with;
     if (x->m[i].o->batch->forward(x->m[i].self, it->batch[i], p) < 0) return -1;
+    /* hosts stand before their auxiliary objectives (mix.c: choose) */
     for (int j = i; j < x->n; j++) {
         const struct member *m = &x->m[j];
         if (!it->part[j] || !adds_loss(x, j, i) || (only >= 0 && only != j)) continue;
@@ -107,6 +108,8 @@ static int run_pass(const struct engine *e, const struct item *it, int i, int on
         if (it->part[j] && x->m[j].host == i && x->m[j].o->watch
             && x->m[j].o->watch(x->m[j].self, it->batch[j], p) < 0)
             return -1;
+    /* The step's last pass: from here on a piece of the gradient is final as soon as the backward
+     * pass has left it behind, and can travel to the other ranks meanwhile. */
     if (last) gradients_follow(last, t);
     if (train) tape_backward(t);
     return 0;
@@ -139,6 +142,7 @@ static int gradient_norms(const struct engine *e, struct trainer *tr, const stru
     const struct mix *x = e->mix;
     struct params *ps = &e->with.m->ps;
     for (int j = 0; j < x->n; j++) {
+        /* of an auxiliary loss, the host's pass with that loss alone */
         int i = mix_passes(x, j) ? j : x->m[j].host;
         char name[64];
         struct pass p;
@@ -147,6 +151,7 @@ static int gradient_norms(const struct engine *e, struct trainer *tr, const stru
         e->with.t->drop.key = trainer_key(tr, e->seed + (uint64_t)x->m[i].place, RNG_DROPOUT);
         if (run_pass(e, it, i, j, true, 1, &p, NULL) < 0) return -1;
         if (!x->m[j].silent && trainer_norm(tr, name) < 0) return -1;
+        /* nothing of it may reach the step: gradients of all passes add up */
         ps->k->zero(ps->grad, ps->total * sizeof(float));
     }
     return 0;
@@ -167,6 +172,7 @@ static int write_batches(const struct engine *e, const struct trainer *tr, const
         struct batch_file f = { 0 };
         if (!it->part[i] || !x->m[i].o->batch->write) continue;
         x->m[i].o->batch->write(x->m[i].self, it->batch[i], &e->with, &f);
+        /* what a replay multiplies the loss with */
         batch_file_scalar(&f, "weight", scale * (float)mix_weight(x, i, it->at.step));
         if (batch_file_write(&f, tr->o.write_batches, it->at.step + 1, a + 1, x->m[i].o->name) < 0)
             return -1;
@@ -188,11 +194,15 @@ static int passes(const struct engine *e, struct trainer *tr, const struct item 
                   int64_t *tokens)
 {
     const struct mix *x = e->mix;
+    /* The last pass of this rank's last micro-batch of the step, after which gradients can travel;
+     * -1 in any other micro-batch. */
     int end = it->at.micro % tr->o.accumulate + 1 == tr->grad.to ? x->n - 1 : -1;
     while (end >= 0 && (!it->part[end] || !mix_passes(x, end))) end--;
     for (int i = 0; i < x->n; i++) {
         struct pass p;
         if (!it->part[i] || !mix_passes(x, i)) continue;
+        /* Passes of one micro-batch have keys of their own, by their place: the same sentences in
+         * MLM's and in SCS's pass drop other units. */
         e->with.t->drop.key = trainer_key(tr, e->seed + (uint64_t)x->m[i].place, RNG_DROPOUT);
         if (run_pass(e, it, i, -1, true, scale, &p, i == end ? &tr->grad : NULL) < 0) return -1;
         *tokens += p.rows;
@@ -221,12 +231,14 @@ static int one_step(const struct engine *e, struct trainer *tr, struct prefetch 
 {
     const struct mix *x = e->mix;
     int64_t tokens = 0;
+    /* the mean over micro-batches: a loss adds the gradient of scale x its own mean */
     float scale = 1.0f / (float)tr->o.accumulate;
     bool norms = e->gradient_norms && losses(x) > 1 && (tr->step + 1) % tr->o.log_every == 0;
     for (int a = 0; a < tr->o.accumulate; a++) {
         bool failed;
         const struct item *it = prefetch_next(data, &failed);
         if (!it) return failed ? -1 : err_set("the data ended before the run");
+        /* the place among all ranks' numbers for the log, which the first one adds in this order */
         trainer_at(tr, a);
         if (!gradients_mine(&tr->grad, a)) {
             pass_by(x, it);
@@ -254,11 +266,15 @@ static int validate(const struct engine *e, struct trainer *tr)
     struct report r = { .log = tr->log, .step = tr->step };
     struct pass p = e->with;
     if (e->judge.validate && e->judge.validate(e->judge.self, &p, &r) < 0) return -1;
+    /* The first number that is reported for it judges the run: a task's metric goes before the
+     * objectives' losses. */
     for (int i = 0; i < e->mix->n; i++) {
         const struct member *m = &e->mix->m[i];
         p = e->with;
         if (m->o->validate && m->o->validate(m->self, &p, &r) < 0) return -1;
     }
+    /* Rank 0's number decides for all: ranks that disagreed about the best step, or about patience,
+     * would wait for one another for ever. */
     if (!r.begun) return 0;                  /* there is nothing to validate on */
     if (log_end(tr->log) < 0 || dist_metric(tr, &r.metric, &r.judged) < 0) return -1;
     return r.judged && !e->keep_last ? trainer_judge(tr, r.metric) : 0;
@@ -297,6 +313,7 @@ static int plan_member(const struct engine *e, int i, const struct item *it, str
     const struct member *m = &e->mix->m[i];
     struct pass p = e->with;
     if (m->o->prepare && m->o->prepare(m->self, it->batch[i], &p) < 0) return -1;
+    /* a validation's pass keeps nothing for gradients, but has tokens of its own: both are run */
     for (int train = 1; train >= (m->o->validate ? 0 : 1); train--) {
         if (run_pass(e, it, i, train ? -1 : i, train, 1, &p, NULL) < 0) return -1;
         if (p.most_rows > s->rows) s->rows = p.most_rows;
@@ -322,6 +339,7 @@ static int plan_all(const struct engine *e, int tokens, struct kern_shape *s)
         if (mix_passes(x, i)) rc = plan_member(e, i, &it, s);
     struct pass p = e->with;
     if (rc == 0 && e->judge.plan) rc = e->judge.plan(e->judge.self, &p, tokens);
+    /* the judge's pass, too: a task may decode more rows than it trains on */
     if (p.most_rows > s->rows) s->rows = p.most_rows;
     items_free(&it, x);
     return rc;
@@ -336,6 +354,7 @@ int engine_plan(const struct engine *from, const struct model_config *c, const s
     struct kern_shape s = { .dim = c->dim, .ffn = c->ffn, .heads = c->heads, .vocab = c->vocab };
     if (model_shapes(&m, c, arena_plan_kernels(like)) < 0) return -1;
     mix_parameters(e.mix, &m);
+    /* -1: as the rank that holds the most, since all must fit */
     if (e.share > 1) sharded_lay_out(&m.ps, e.share, -1, e.whole_tensors);
     if (memory_plan_open(&m, &t) < 0) return -1;
     t.p_drop = c->dropout; t.p_attn = c->attention_dropout; t.recompute = recompute;

@@ -36,6 +36,7 @@ static int write_state(const char *folder, const struct checkpoint_state *st)
                           "{\n  \"step\": \"%" PRId64 "\",\n  \"best_step\": \"%" PRId64
                           "\",\n  \"since_best\": \"%" PRId64 "\"",
                           st->step, st->best_step, st->since_best);
+    /* JSON has no infinity: without a best metric the key is left out */
     if (isfinite(st->best)) n += (size_t)snprintf(s + n, cap - n, ",\n  \"best\": %.17g", st->best);
     for (int i = 0; i < x->n_ints; i++)
         n += (size_t)snprintf(s + n, cap - n, ",\n  \"%s\": \"%" PRId64 "\"", x->ints[i].name,
@@ -57,6 +58,7 @@ static int get_int(const cJSON *root, const char *name, const char *path, int64_
     const cJSON *v = cJSON_GetObjectItemCaseSensitive(root, name);
     if (!cJSON_IsString(v) || !*v->valuestring)
         return err_set("%s: \"%s\" is missing or not a number in quotes", path, name);
+    /* strtoll also takes blanks and signs, which the check of the digits refuses. */
     errno = 0;
     *to = strtoll(v->valuestring, NULL, 10);
     bool digits = v->valuestring[strspn(v->valuestring, "0123456789")] == '\0';
@@ -103,6 +105,7 @@ static int read_state(const char *folder, int64_t step, struct checkpoint_state 
                                                                      &st->tokens);
     const cJSON *best = rc == 0 ? cJSON_GetObjectItemCaseSensitive(root, "best") : NULL;
     if (best && cJSON_IsNumber(best)) st->best = best->valuedouble;
+    /* a missing key is false: checkpoints from before the tree */
     if (rc == 0) st->tree = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(root, "gradient_tree"));
     for (int i = 0; i < st->state->n_ints && rc == 0; i++)
         rc = get_int(root, st->state->ints[i].name, path, st->state->ints[i].value);
@@ -124,6 +127,7 @@ static int write_optimizer(const char *folder, const struct snapshot *s)
         for (int i = 0; i < n; i++) {
             char name[96];
             snprintf(name, sizeof name, "adam.%c.%s", k ? 'v' : 'm', ps->p[i].name);
+            /* [n], without the tensor's shape: moments go by position alone */
             t[k * n + i] = (struct st_tensor){ .name = mem_dup(name),
                                                    .dtype = ST_F32,
                                                    .ndim = 1,
@@ -147,6 +151,7 @@ static int read_optimizer(const char *folder, const struct model *m, float *cons
     int n = params_own(ps);
     char *path = path_join(folder, "optimizer.safetensors");
     struct st_file *f = st_open(path);
+    /* against its checksum: a moment with a flipped bit is a number like any other */
     int rc = f ? st_verify(f) : -1;
     for (int k = 0; k < 2 && rc == 0; k++)
         for (int i = 0; i < n && rc == 0; i++) {
@@ -382,6 +387,7 @@ static int list(const char *dir, int64_t **steps)
         if (sscanf(e->d_name, "step-%" SCNd64 "%n", &s, &used) != 1 || e->d_name[used]) continue;
         mem_room(steps, &cap, (size_t)n + 1, sizeof **steps);
         int at = n++;
+        /* insertion: there are a few of them, --keep says how many */
         for (; at > 0 && (*steps)[at - 1] < s; at--) (*steps)[at] = (*steps)[at - 1];
         (*steps)[at] = s;
     }
@@ -427,6 +433,8 @@ int checkpoint_prune(const char *dir, const struct checkpoint_keep *k)
     int n = list(dir, &steps), kept = 0, rc = n < 0 ? -1 : 0;
     for (int i = 0; i < n && rc == 0; i++) {
         bool due = steps[i] == k->last || (k->every > 0 && steps[i] % k->every == 0);
+        /* newest first: kept are the newest of those due. One that --save-time made is not, and
+         * goes as soon as there is a newer one. */
         if (due && kept++ < k->keep) continue;
         /* the newest is what --resume starts from, whatever --keep says */
         if (i == 0 || steps[i] == k->best) continue;
@@ -445,6 +453,7 @@ int checkpoint_sweep(const char *dir)
         size_t n = strlen(e->d_name);
         if (strncmp(e->d_name, "step-", 5) || n < 4 || strcmp(e->d_name + n - 4, ".tmp")) continue;
         char *p = path_join(path, e->d_name);
+        /* Safe: the run's folder is locked, so no other process is writing one. */
         rc = dir_remove(p);
         free(p);
     }
@@ -490,6 +499,7 @@ static int load(const char *folder, int64_t step, struct model *m, struct checkp
     if (rc == 0) rc = read_optimizer(folder, m, st->moment);
     if (rc == 0) rc = read_arrays(folder, m->ps.k, st->state, st->moment);
     if (rc == 0) rc = read_state(folder, step, st);
+    /* of a sharded optimiser, broadcast_optimizer gives each rank its part */
     if (rc == 0 && !st->shared) {
         m->ps.k->upload(m->ps.m, st->moment[0], m->ps.total * sizeof(float));
         m->ps.k->upload(m->ps.v, st->moment[1], m->ps.total * sizeof(float));
@@ -528,6 +538,8 @@ int checkpoint_load_newest(const char *dir, struct model *m, struct checkpoint_s
     int64_t *steps;
     int n = list(dir, &steps), found = n < 0 ? -1 : 0;
     double no_best = st->best;
+    /* From the newest back: what a machine lost power over is the last one, and losing some steps
+     * is better than losing the run. */
     for (int i = 0; i < n && !found; i++) {
         char *folder = step_dir(dir, steps[i], "");
         /* what a damaged one left in it must not count */
@@ -550,6 +562,8 @@ int checkpoint_link(const char *dir, const char *name, int64_t step)
     char target[64], tmp_name[64];
     snprintf(target, sizeof target, "checkpoints/step-%08" PRId64, step);
     snprintf(tmp_name, sizeof tmp_name, ".%s.%d.tmp", name, (int)getpid());
+    /* a link cannot be made over another one: it is made beside it and renamed, so that `last`
+     * leads to a checkpoint at every moment */
     char *tmp = path_join(dir, tmp_name), *path = path_join(dir, name);
     int rc = 0;
     unlink(tmp);

@@ -15,6 +15,7 @@ static int broadcast(const struct trainer *tr, void *device, size_t bytes)
 {
     const struct kernels *k = tr->m->ps.k;
     void *host = mem_alloc(bytes + 1);
+    /* only at the start of a run, so the way through the host's memory does not matter */
     k->download(host, device, bytes);
     int rc = ranks_broadcast(tr->o.ranks, host, bytes);
     if (rc == 0) k->upload(device, host, bytes);

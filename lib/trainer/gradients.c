@@ -13,6 +13,7 @@ int gradients_open(struct gradients *g, struct params *ps, struct ranks *ranks,
                    const struct sharded_optimizer *sharded, int leaves, bool tree, bool bf16)
 {
     int size = ranks_size(ranks);
+    /* Ranks always add by the tree: sums of any other order would depend on how many they are. */
     *g = (struct gradients){ .ranks = ranks, .ps = ps, .tree = tree || ranks || bf16, .bf16 = bf16,
                              .leaves = leaves,
                              .sharded = sharded && sharded->reduce_scatter ? sharded : NULL,
@@ -98,6 +99,8 @@ static void begin(struct gradients *g, int piece)
     struct tree_block node = { g->to - 1, 0 };
     const float *x = g->ps->grad;
     finish(g, g->ps->grad + at, n);
+    /* Exactly the additions that `join` would make after the backward pass, of this piece alone:
+     * the same order, hence the same bytes. */
     for (int i = g->n - 1; i >= 0 && tree_siblings(&g->node[i], &node, &node); i--) {
         add(g, g->x[i] + at, x + at, n);
         x = g->x[i];
@@ -132,6 +135,8 @@ void gradients_follow(struct gradients *g, struct tape *t)
     const struct params *ps = g->ps;
     if (ranks_size(g->ranks) < 2 || g->far) return;
     int *first = mem_alloc((size_t)ps->n * sizeof *first);
+    /* first[i]: the first record that uses parameter i. The backward pass goes from the last record
+     * to the first, and adds nothing to that gradient afterwards. */
     if (tape_uses(t, first)) {
         g->begun = 0;
         if (!g->ready) g->ready = mem_alloc((size_t)g->pieces * sizeof *g->ready);
@@ -175,6 +180,7 @@ int gradients_leaf(struct gradients *g, int a)
     if (g->far) {
         x = buffer(g);
         ps->k->download(x, ps->grad, bytes);
+    /* the buffer itself becomes the leaf, without a copy; the next micro-batch gets another one */
     } else ps->grad = NULL;
     if (!g->followed) finish(g, x, ps->total);
     g->node[g->n] = (struct tree_block){ a, 0 };
@@ -203,6 +209,8 @@ int gradients_sum(struct gradients *g, int *bad)
         int rc = g->followed ? ranks_reduce_end(g->ranks, bad) : sum_ranks(g, bad);
         g->followed = NULL;
         if (rc < 0) return -1;
+        /* the sum is in x[0], whose piece each rank has written; the other nodes were its
+         * addends */
         while (g->n > 1) g->spare[g->n_spare++] = g->x[--g->n];
     }
     while (g->n > 1) join(g, g->node[g->n - 2], false);

@@ -87,6 +87,8 @@ static int later(struct metrics *r, const struct unread *u, const float *x)
     if (r->n_fetched + u->n > r->fetched_cap) {
         if (r->n_unread && metrics_all(r) < 0) return -1;
         if (u->n > r->fetched_cap) {
+            /* A device that queues gets room for many numbers at once, so that it is waited for
+             * rarely. */
             size_t cap = k->queues && u->n < AT_ONCE ? AT_ONCE : u->n;
             k->host_release(r->fetched);
             r->fetched_cap = 0;
@@ -140,6 +142,7 @@ static void merge(struct metrics *r, const struct logged *all, const int64_t *n,
 {
     int size = ranks_size(r->ranks);
     int64_t *at = mem_zero((size_t)size, sizeof *at);
+    /* A merge of sorted lists: each rank's numbers ascend by place. */
     for (;;) {
         const struct logged *first = NULL;
         int of = 0;

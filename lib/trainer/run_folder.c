@@ -49,6 +49,7 @@ static bool next(const char **at, struct line *l)
     while (**at) {
         const char *s = *at, *end = s + strcspn(s, "\n"), *eq = strstr(s, " = ");
         *at = *end ? end + 1 : end;
+        /* strstr may have found the next line's: then this one has none */
         if (*s == '#' || !eq || eq >= end) continue;
         *l = (struct line){ s, eq + 3, (int)(eq - s), (int)(end - eq - 3) };
         if (!among(free_names, sizeof free_names / sizeof *free_names, l)) return true;
@@ -87,6 +88,7 @@ static int number(const char *text, const struct line *l)
 {
     struct line other;
     int n = 0;
+    /* by address: l points into this text */
     while (next(&text, &other) && other.name != l->name) n += same_name(&other, l);
     return n;
 }
@@ -116,6 +118,7 @@ static int compare(const char *path, const char *then, const char *now)
                            "another run",
                            path, l.name_n, l.name, l.value_n, l.value);
     }
+    /* the other way round: options that the run began with and that are not given now */
     for (const char *at = then; next(&at, &l); )
         if (!nth(now, &l, number(then, &l), &other))
             return err_set("%s: the run began with --%.*s %.*s; continue with it, or begin another "
@@ -213,8 +216,10 @@ int run_folder_open(struct trainer *tr)
         tr->resumed = true;
         /* a run that added by the tree goes on so, or its bytes would change in the middle */
         tr->o.tree |= st.tree;
+        /* A run that patience had ended stays ended, unless it is resumed with more of it. */
         tr->ended = tr->o.patience > 0 && tr->since_best >= tr->o.patience;
         struct checkpoint_keep keep = run_folder_keep(tr);
+        /* What a kill between a checkpoint and its links has left undone is done now. */
         if (link_best(tr) < 0 || checkpoint_link(o->dir, "last", tr->step) < 0
             || checkpoint_prune(o->dir, &keep) < 0)
             return -1;

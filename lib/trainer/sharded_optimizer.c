@@ -21,6 +21,8 @@ size_t sharded_piece(size_t total, int size, bool on_device)
 /* The r-th part of numbers at .. end ends here: whole grains, but for the last one. */
 static size_t part_end(size_t at, size_t end, int size, int r)
 {
+    /* Whole grains: the norm's partial sums are of grains, and must be of the same numbers with any
+     * number of ranks. */
     size_t grains = (end - at + GRAIN - 1) / GRAIN;
     size_t to = at + grains * ((size_t)r + 1) / (size_t)size * GRAIN;
     return to < end ? to : end;
@@ -93,6 +95,7 @@ static size_t grains(size_t n) { return (n + GRAIN - 1) / GRAIN; }
 int sharded_norm2(const struct sharded_optimizer *s, float *norm2)
 {
     int size = s->size, me = ranks_rank(s->ranks);
+    /* An all-gather has equal parts: as long as the longest. */
     size_t most = grains(most_held(s)) + (size_t)s->pieces + 1, n = 0;
     double *mine = mem_zero(most, sizeof *mine);
     double *all = mem_alloc((size_t)size * most * sizeof *all);

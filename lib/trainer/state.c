@@ -80,6 +80,7 @@ int state_sum_file(struct state *s, const char *path)
 {
     char hex[SUM_HEX + 1];
     struct stat st;
+    /* a pipe cannot be read twice */
     if (!s || !s->summed || stat(path, &st) < 0 || !S_ISREG(st.st_mode)) return 0;
     if (sum_hex(path, hex) < 0) return -1;
     state_sum(s, hex, SUM_HEX);

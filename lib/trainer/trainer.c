@@ -149,6 +149,7 @@ static void optimise(struct trainer *tr, const struct range *x, int from, int to
     int parts = 0;
     for (int i = from; i < to; i++) {
         const struct kern_part *p = &ps->part[i];
+        /* a tensor may lie in several ranks' ranges: each takes the part that is its own */
         size_t at = p->at > x->at ? p->at : x->at, end = p->at + p->n < x->end ? p->at + p->n
                                                                                 : x->end;
         if (at < end) part[parts++] = (struct kern_part){ at - x->at, end - at, p->decay };
@@ -172,6 +173,7 @@ static void optimise_range(struct trainer *tr, const struct range *x)
 {
     const struct params *ps = &tr->m->ps;
     double head = trainer_rate(&tr->o, tr->o.head_lr, tr->step + 1);
+    /* Runs of tensors of one rate: one call of the kernel for each run, not for each tensor. */
     if (tr->o.head_lr < 0) { optimise(tr, x, 0, ps->n, tr->lr); return; }
     for (int i = 0, j; i < ps->n; i = j) {
         for (j = i + 1; j < ps->n && is_head(&ps->p[j]) == is_head(&ps->p[i]); j++) { }
@@ -191,6 +193,7 @@ static int optimizer_step(struct trainer *tr)
         optimise_range(tr, &(struct range){ 0, ps->total, 0 });
         return 0;
     }
+    /* A GPU's parameters go through the host's memory where ranks have no messages between GPUs. */
     bool far = k->room && !ranks_on_device(s->ranks);
     float *value = far ? mem_alloc(bytes) : ps->value;
     struct range x = { 0 };
@@ -199,6 +202,7 @@ static int optimizer_step(struct trainer *tr)
         x.end = sharded_of(s, i)[me + 1];
         optimise_range(tr, &x);
         if (far) k->download(value + x.at, ps->value + x.at, (x.end - x.at) * sizeof *value);
+        /* A piece travels while the next one is optimised. */
         ranks_all_gather_begin(s->ranks, value, sharded_of(s, i));
     }
     int rc = ranks_reduce_end(s->ranks, &bad);
@@ -224,6 +228,7 @@ static int diverged(struct trainer *tr, const char *what, int64_t step)
     if (tr->saved_step > 0)
         snprintf(kept, sizeof kept, "the newest checkpoint, of step %lld, is from before",
                  (long long)tr->saved_step);
+    /* and no checkpoint of it is written: resuming would go on from numbers that are not finite */
     tr->ended = true;
     return err_set("%s: the %s%s of step %lld are not finite (learning rate %g); %s; lower --lr, "
                    "lengthen --warmup or tighten --clip",
@@ -255,6 +260,7 @@ int trainer_norm(struct trainer *tr, const char *name)
 static int save(struct trainer *tr)
 {
     if (checked(tr, metrics_all(&tr->read)) < 0) return -1;
+    /* Rank 0 writes; of a sharded optimiser it needs the others' moments. */
     if (!dist_first(tr)) {
         tr->saved_step = tr->step;
         return sharded_give(&tr->sharded);
@@ -292,6 +298,8 @@ static int open_folder(struct trainer *tr)
         if (!made || checkpoint_newest(tr->o.dir) >= 0)
             /* another run may have come and gone before we had the lock */
             return -1;
+        /* A folder that this run has made and that holds no checkpoint goes again: the next try
+         * would find it there and take it for a run. */
         char *why = err_keep();
         dir_remove(tr->o.dir);
         return err_restore(why);
@@ -306,6 +314,7 @@ int trainer_open(struct trainer *tr, const struct trainer_options *o, struct mod
     tr->o = *o;
     if (tr->o.period < 1) tr->o.period = 1;
     tr->m = m; tr->t = t; tr->vocab = vocab; tr->state = state;
+    /* any first metric is better */
     tr->best = o->lower_is_better ? INFINITY : -INFINITY;
     tr->bad_rank = -1;
     tr->started = clock_seconds();
@@ -358,6 +367,7 @@ int trainer_update(struct trainer *tr, int64_t tokens)
     trainer_at(tr, tr->o.accumulate - 1);
     /* after the step's last micro-batch */
     tr->read.place++;
+    /* after a reduce-scatter a rank holds the sum of its own part only */
     if (tr->grad.sharded && sharded_norm2(&tr->sharded, tr->read.norm2) < 0) return -1;
     if (checked(tr, metrics_norm(&tr->read, "grad_norm", tr->step + 1, tr->grad.sharded)) < 0)
         return -1;
@@ -388,6 +398,8 @@ int trainer_judge(struct trainer *tr, double metric)
     tr->best = metric;
     tr->best_step = tr->step;
     tr->since_best = 0;
+    /* a best model is saved at once, whatever --save-every says: its weights are gone one step
+     * later */
     return save(tr);
 }
 
@@ -446,8 +458,10 @@ int trainer_tick(struct trainer *tr)
     if (tr->bar && !tr->read.n_unread) show(tr, speed);
     if (log_due(tr) && report(tr, speed) < 0) return -1;
     progress_at(tr->bar, (uint64_t)tr->step, tr->shown);
+    /* with ranks, by rank 0's clock (dist_step): they must save at the same step */
     bool due = (tr->o.save_every > 0 && tr->step % tr->o.save_every == 0)
                || (tr->o.ranks ? tr->late : dist_late(tr));
+    /* within a period sentences are translated ahead, and no checkpoint keeps those */
     due &= tr->step % tr->o.period == 0;
     if (due && !last && tr->saved_step != tr->step) return save(tr);
     /* A full disk ends the run when it is met, not at the next checkpoint. */
