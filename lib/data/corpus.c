@@ -28,6 +28,7 @@ static int count_block(void *ctx, const struct shard_block *x)
     b->tokens[c->block++] = x->tokens;
     for (uint32_t i = 0; i < x->sentences; i++) {
         uint32_t n = x->at[i + 1] - x->at[i];
+        /* one bin for all that are longer than any model reads */
         b->length[n > BLOCKS_LONGEST ? BLOCKS_LONGEST + 1 : n]++;
     }
     for (uint32_t i = 0; i < x->tokens; i++) c->seen[x->ids[i]] = 1;
@@ -61,6 +62,7 @@ static int share(struct count *c, struct ranks *ranks, size_t tokens)
     struct text_blocks *b = c->b;
     int me = ranks_rank(ranks), size = ranks_size(ranks);
     uint64_t at = first_of(b, me, size), n = first_of(b, me + 1, size) - at;
+    /* an all-gather has equal parts: room for the most blocks that a rank can have */
     size_t most = b->n / (size_t)size + 1, of_blocks = n * sizeof *b->samples,
            bytes = sizeof b->length + most * 2 * sizeof *b->samples + tokens;
     unsigned char *mine = mem_zero(bytes, 1), *all = mem_alloc((size_t)size * bytes);
@@ -99,12 +101,15 @@ int text_blocks_open(struct text_blocks *b, const char *path, const struct text_
     if (!(b->shard = shard_open(path))) return -1;
     shard_info(b->shard, info);
     b->n = info->blocks;
+    /* b->order has 32 bits per block */
     if (b->n > UINT32_MAX) return err_set("%s: has more than 2^32 blocks", path);
     b->samples = mem_zero(b->n + 1, sizeof *b->samples);
     b->tokens = mem_zero(b->n + 1, sizeof *b->tokens);
     b->order = mem_alloc((b->n + 1) * sizeof *b->order);
     uint64_t from = first_of(b, me, size), to = first_of(b, me + 1, size);
     struct count c = { b, from, mem_zero((size_t)info->vocab_size + 1, 1) };
+    /* One pass over the text before training: what a block has once it is cut is not in the shard's
+     * index, and a group must be known by its size before it is read. */
     int rc = read_blocks(b, from, to, count_block, &c);
     if (rc == 0 && size > 1) rc = share(&c, how->ranks, info->vocab_size);
     for (uint64_t i = 0; i < b->n; i++) {
@@ -152,6 +157,7 @@ static uint64_t group_end(const struct text_blocks *b, uint64_t from, uint64_t *
         uint32_t block = b->order[to];
         bytes += bytes_of(b, block);
         /* a group has at least one block, whatever the memory, so that reading always goes on */
+        /* the second: places in `at` have 32 bits */
         if (to > from && (bytes > b->memory || bytes / sizeof(uint32_t) > UINT32_MAX)) break;
         *samples += b->samples[block];
         *tokens += b->tokens[block];
@@ -162,6 +168,8 @@ static uint64_t group_end(const struct text_blocks *b, uint64_t from, uint64_t *
 static int read_group(struct text_blocks *b, struct rng_key key, uint64_t samples, uint64_t tokens,
                       struct shard_block *to)
 {
+    /* Released before the larger one is asked for: both together would be twice the memory that was
+     * granted. */
     if (to->ids_cap < tokens + 1 || to->at_cap < samples + 1) {
         shard_block_free(to);
         to->ids_cap = tokens + 1;
@@ -174,6 +182,8 @@ static int read_group(struct text_blocks *b, struct rng_key key, uint64_t sample
     for (uint64_t k = b->from; k < b->to; k++) {
         if (shard_read_block(b->shard, b->order[k], &b->one) < 0) return -1;
         cut_block(&b->one, &b->cut);
+        /* The room was measured when the text was counted; a file that has grown since would write
+         * beyond it. */
         if (to->sentences + (uint64_t)b->one.sentences > samples
             || to->tokens + (uint64_t)b->one.tokens > tokens)
             return err_set("a shard of training text changed while it was being read; start again");
@@ -187,6 +197,8 @@ static int read_group(struct text_blocks *b, struct rng_key key, uint64_t sample
         free(b->within);
         b->within = mem_alloc((b->cap = samples) * sizeof *b->within);
     }
+    /* Blocks in random order, and within a group its sentences: nearly a shuffle of the whole, with
+     * one group in memory. */
     rng_permutation(key, (uint64_t)b->epoch << 24 | b->group, b->within, to->sentences);
     return 0;
 }
@@ -196,6 +208,8 @@ int text_blocks_find(struct text_blocks *b, struct rng_key key, int64_t epoch, i
 {
     bool new_epoch = epoch != b->epoch;
     uint64_t samples = at_hand->sentences, tokens;
+    /* An earlier place is looked for from the epoch's beginning: groups follow from the order
+     * alone. */
     if (new_epoch || next < b->first) {
         struct rng_key blocks = { key.seed, RNG_BLOCKS, key.step };
         if (new_epoch) rng_permutation(blocks, (uint64_t)epoch, b->order, (uint32_t)b->n);
@@ -211,6 +225,7 @@ int text_blocks_find(struct text_blocks *b, struct rng_key key, int64_t epoch, i
         b->from = b->to;
         b->to = group_end(b, b->from, &samples, &tokens);
         if (b->to == b->from) return err_set("no sample %lld in an epoch", (long long)next);
+        /* Groups before that place are skipped by their sizes, without reading them. */
         if (next >= b->first + (int64_t)samples) continue;
         if (read_group(b, key, samples, tokens, at_hand) < 0) { b->epoch = -1; return -1; }
         there = true;
@@ -260,6 +275,7 @@ int corpus_load(struct corpus *c, const char *path, const char *lang, int lang_i
     memset(c, 0, sizeof *c);
     c->path = path;
     if (read_text(c, how) < 0) return -1;
+    /* ids of another vocabulary are valid numbers of other words: nothing else would show it */
     if (c->info.vocab_hash != v->hash || c->info.vocab_size != v->n)
         return err_set("%s: was made with another vocabulary than the one given (its hash "
                        "differs); run binarize again with it",
@@ -424,6 +440,8 @@ int corpora_next_of(struct corpora *cs, int corpus, int longest, struct sample *
 int corpora_next(struct corpora *cs, int longest, struct sample *s)
 {
     struct rng_key key = { cs->seed, RNG_LANG, 0 };
+    /* by the number of samples drawn so far, which a checkpoint holds: the languages' order goes on
+     * with it */
     uint32_t u = rng_u32(key, (uint64_t)cs->drawn, 0);
     int i = 0;
     while (u >= cs->below[i] && i + 1 < cs->n) i++;

@@ -23,6 +23,7 @@ int corpus_to_documents(struct corpus *c, int length)
         uint32_t first = s, most = target(runs, (uint32_t)length), have = 0;
         for (; s < b->sentences && b->at[s + 1] > b->at[s]; s++) {
             uint32_t n = b->at[s + 1] - b->at[s];
+            /* two sentences at least, even where they exceed the length that was drawn */
             bool too_short = s - first < 2 && have + n <= (uint32_t)length;
             if (have + n > most && !too_short) break;
             have += n;
@@ -70,6 +71,7 @@ int documents_cut(const struct corpus *c, const struct sample *x, struct rng_key
 {
     uint32_t begin = (uint32_t)(x->ids - c->all.ids), first = find(c, begin);
     uint32_t n = find(c, begin + (uint32_t)x->n) - first;
+    /* the caller's key is that of masks, and would draw a token's numbers once more */
     key.purpose = RNG_SEGMENT;
     *swapped = rng_below(key, x->number, 1, 2);
     return (int)(c->part[first + 1 + rng_below(key, x->number, 0, n - 1)] - begin);

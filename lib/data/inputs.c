@@ -174,6 +174,7 @@ int inputs_fit(struct inputs *in, int positions)
         return err_set("--segment %d is longer than --positions %d", in->segment, positions);
     if (in->stream > positions)
         return err_set("--stream %d is longer than --positions %d", in->stream, positions);
+    /* what the text is cut into is the longest there is, whatever --longest says */
     if (in->stream) in->longest = in->stream;
     else if (in->documents) in->longest = in->documents - 3;
     else if (in->longest > positions - 2) in->longest = positions - 2;
@@ -186,6 +187,7 @@ static int cut_pairs(struct inputs *in, uint64_t seed)
     for (int i = 0; i < in->n_pairs; i++)
         if (in->parallel_fraction < 1)
             pairs_keep(&in->pairs[i], in->parallel_fraction, seed, i);
+    /* after the share has been drawn: a share of pairs, not of joined ones */
     for (int i = 0; i < in->n_pairs && in->segment; i++)
         if (pairs_join(&in->pairs[i], in->segment) < 0) return -1;
     for (int i = 0; i < in->n_valid_pairs && in->segment; i++)
@@ -252,6 +254,7 @@ double inputs_batches(const struct inputs *in)
     }
     for (int i = 0; i < in->n_pairs; i++) {
         sentences += in->pairs[i].side[0].sentences;
+        /* --tokens counts one side of a pair */
         rows += (in->pairs[i].side[0].tokens + in->pairs[i].side[1].tokens) / 2.0
                 + 2.0 * in->pairs[i].side[0].sentences;
     }

@@ -90,6 +90,8 @@ void pairs_keep(struct pairs *p, double share, uint64_t seed, int set)
     uint32_t n = p->side[0].sentences, most = (uint32_t)lround(share * n);
     uint32_t *order = mem_alloc((size_t)n * sizeof *order);
     bool *keep = mem_zero(n, sizeof *keep);
+    /* Drawn by a permutation and kept in the text's order: a larger share has the pairs of a
+     * smaller one. */
     rng_permutation((struct rng_key){ seed, RNG_SUBSET, (uint32_t)set }, 0, order, n);
     for (uint32_t i = 0; i < n && i < (most ? most : 1); i++) keep[order[i]] = true;
     for (int s = 0; s < 2; s++) join_select(&p->side[s], keep);
@@ -126,10 +128,12 @@ void pairs_state(struct pairs *p, int set, struct state *s)
 
 int pairs_next(struct pairs *p, uint64_t seed, int longest, struct pair *to)
 {
+    /* twice, since the only pair that fits may come first in one epoch and last in the next */
     for (uint64_t tried = 0; tried < 2 * (uint64_t)p->side[0].sentences; tried++) {
         if (p->next >= p->side[0].sentences) { p->epoch++; p->next = 0; }
         if (p->order_epoch != p->epoch) {
             if (!p->order) p->order = mem_alloc((size_t)p->side[0].sentences * sizeof *p->order);
+            /* corpora have the numbers from 0 on */
             struct rng_key key = { seed, RNG_ORDER, (uint32_t)(1000 + p->set) };
             rng_permutation(key, (uint64_t)p->epoch, p->order, p->side[0].sentences);
             p->order_epoch = p->epoch;
@@ -153,6 +157,7 @@ struct pair pair_at(const struct pairs *p, uint32_t i)
 
 struct pair pair_toss(struct pair p, uint64_t seed)
 {
+    /* by pair and epoch, not by micro-batch: all objectives that see the pair turn it alike */
     struct rng_key key = { seed, RNG_TOSS, (uint32_t)p.epoch };
     if (!(rng_u32(key, p.index, 0) & 1)) return p;
     return (struct pair){ .ids = { p.ids[1], p.ids[0] },

@@ -34,6 +34,7 @@ static int add(struct token_pairs *p, const struct vocab *v, const char *s, size
 {
     const char *end = s + n, *tab = memchr(s, '\t', n);
     if (!tab || tab == s) return err_set("expected a token, a tab and its translation");
+    /* a third column, the score, is not read: every pair weighs the same */
     const char *stop = memchr(tab + 1, '\t', (size_t)(end - tab - 1));
     int64_t a = look_up(v, s, (size_t)(tab - s), skip);
     int64_t b = a < 0 ? -1 : look_up(v, tab + 1, (size_t)((stop ? stop : end) - tab - 1), skip);
@@ -64,11 +65,13 @@ static int by_token(struct token_pairs *p, uint32_t vocab)
         p->at[p->source[i] + 1]++;
         p->at[p->target[i] + 1]++;
     }
+    /* counts become the places where each token's translations begin */
     for (uint32_t t = 0; t < vocab; t++) p->at[t + 1] += p->at[t];
     memcpy(next, p->at, (size_t)vocab * sizeof *next);
     int twice = -1;
     for (int i = 0; i < p->n && twice < 0; i++) {
         uint32_t a = (uint32_t)p->source[i], b = (uint32_t)p->target[i];
+        /* only among those of the same source token: a hash of pairs is not needed */
         for (uint32_t k = p->at[a]; k < next[a]; k++)
             if (p->other[k] == b) twice = i;
         p->other[next[a]++] = b;
@@ -84,6 +87,7 @@ static int read_lines(struct token_pairs *p, struct text *t, const struct vocab 
     size_t n, cap_a = 0, cap_b = 0;
     int got;
     p->side = mem_alloc(v->n);
+    /* -1: of neither side so far */
     memset(p->side, -1, v->n);
     while ((got = text_line(t, &s, &n)) > 0) {
         mem_room(&p->source, &cap_a, (size_t)p->n + 1, sizeof *p->source);

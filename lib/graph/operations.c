@@ -195,6 +195,8 @@ static void norm_back(struct tape *t, struct record *r)
     if (r->u) {
         du = tape_grad(t, r->u, &add_u);
         m = tape_mark(t);
+        /* The kernel writes dU and cannot add: where there is a gradient already, the new one goes
+         * into memory of its own first. */
         if (add_u) {
             added = du;
             du = tape_alloc(t, (size_t)r->y.rows * (size_t)r->y.cols * t->k->act_size);
@@ -272,6 +274,8 @@ struct var *tape_add_drop(struct tape *t, struct var *x, struct var *u)
 struct var *tape_drop(struct tape *t, struct var *x)
 {
     if (t->dropout && t->p_drop > 0) return tape_add_drop(t, NULL, x);
+    /* counted all the same: without dropout of states (p 0), attention's sites have the same
+     * numbers */
     t->site++;
     return x;
 }

@@ -45,6 +45,7 @@ int params_add_beside(struct params *ps, const char *name, int rows, int cols, b
 int params_own(const struct params *ps)
 {
     int n = ps->n;
+    /* they are added after all of the model's own */
     while (n > 0 && ps->p[n - 1].beside) n--;
     return n;
 }
@@ -350,6 +351,7 @@ int params_use(struct params *ps, struct st_file *f)
         if (at + t->bytes > end) end = at + t->bytes;
     }
     ps->value = (float *)(uintptr_t)data;
+    /* the file's extent, which may be in another order than ps and have gaps */
     ps->total = (size_t)(end - data) / sizeof(float);
     ps->mapped = f;
     return 0;

@@ -104,6 +104,7 @@ act *tape_grad(struct tape *t, struct var *x, bool *add)
 void tape_done(struct tape *t, struct var *x)
 {
     if (!t->train) return;
+    /* its gradient is needed later, its value is not */
     arena_put(t->arena, x->v_at);
     x->v = NULL;
 }
@@ -158,6 +159,7 @@ bool tape_uses(const struct tape *t, int *first)
     for (int i = t->n - 1; i >= 0; i--) {
         const struct record *r = &t->records[i];
         const int used[] = { r->W, r->b, r->W2, r->b2, r->E, r->P, r->L };
+        /* a segment's records are made when it runs again: what it uses is not known before */
         if (r->segment) return false;
         for (int k = 0; k < 7; k++)
             if (used[k] >= 0) first[used[k]] = i;

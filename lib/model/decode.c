@@ -233,6 +233,8 @@ static void run(struct search *z)
         alike++;
         z->steps++;
         z->cached += z->b.stride;
+        /* from now on hypotheses differ, and each is computed: other calls than in the first
+         * step */
         if (z->width < z->b.beam) {
             z->width = z->b.beam;
             alike = 0;
@@ -240,6 +242,7 @@ static void run(struct search *z)
         if (k->queues && z->steps % LOOK) continue;
         int left = unfinished(z);
         if (!left) return;
+        /* Compacting costs two transfers, and with a queue a new recording: not for a few rows. */
         if (left == z->b.sentences || (k->queues && 2 * left > z->b.sentences)) continue;
         compact(z);
         kept = false;

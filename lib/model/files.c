@@ -71,6 +71,7 @@ static int keep(struct model *m, const char *dir, int kinds)
     int rc = 0;
     for (int i = 0; i < kinds && rc == 0; i++) {
         char *path = path_join(dir, kept_names[i]);
+        /* what an option gave goes before what the folder has */
         if (!m->kept[i].bytes && file_exists(path)) rc = model_keep_file(m, i, path);
         free(path);
     }
@@ -118,6 +119,7 @@ int model_write(const struct model *m, const float *host, const char *dir,
     rc = params_write(&m->ps, host, path, meta_key, meta_value, n_meta);
     free(path);
     if (rc < 0 || save_seen(m, dir) < 0 || save_kept(m, dir) < 0) return -1;
+    /* last: its checksums are of files that are whole */
     return model_sum_write(dir);
 }
 
@@ -213,6 +215,7 @@ static int init_tensor(struct model *m, int i, const struct st_file *f,
     const struct param *p = &m->ps.p[i];
     const struct st_tensor *t = source_of(f, p->name);
     if (!t) return 0;
+    /* sinusoids are a formula of the position: another model's are the same */
     if (p->fixed) return 0;
     int64_t rows = t->ndim == 2 ? t->shape[0] : 1, cols = t->ndim ? t->shape[t->ndim - 1] : 1;
     bool by_token = !strcmp(p->name, "embed.tokens"), bias = !strcmp(p->name, "output.bias");
@@ -232,6 +235,8 @@ static int init_tensor(struct model *m, int i, const struct st_file *f,
     float *src = mem_alloc(n * sizeof *src), *dst = mem_alloc(p->n * sizeof *dst);
     if (st_floats(t, src, n) < 0) { free(src); free(dst); return -1; }
     param_get(&m->ps, m->ps.value, i, dst);
+    /* By the word and not by its number: vocabularies may be in another order, and share most
+     * words. */
     if (by_token || bias) {
         int width = bias ? 1 : p->cols;
         for (uint32_t v = 0; v < mine->n; v++) {
@@ -247,6 +252,7 @@ static int init_tensor(struct model *m, int i, const struct st_file *f,
             for (int o = 0; o < from->n_langs; o++)
                 if (!strcmp(m->c.lang[l], from->lang[o])) copy_rows(dst, src, p->cols, l, o);
     } else {
+        /* positions beyond those of the source keep what was drawn */
         memcpy(dst, src, (n < p->n ? n : p->n) * sizeof *dst);
     }
     param_put(&m->ps, m->ps.value, i, dst);
@@ -273,6 +279,9 @@ int model_init_from(struct model *m, const struct vocab *vocab, const char *dir,
         rc = init_tensor(m, i, f, &from, vocab, theirs, taken, fresh);
     free(path);
     if (f) st_close(f);
+    /* All tokens are found there: the text was cut alike, and what cut it belongs to this model,
+     * too. A vocabulary in another order shares the codes, not files that hold numbers of
+     * tokens. */
     if (rc == 0 && *fresh == 0)
         rc = keep(m, dir, theirs->hash == vocab->hash ? MODEL_KEPT : MODEL_TOKENIZER + 1);
     vocab_free(theirs);
@@ -316,6 +325,8 @@ int model_init_embeddings(struct model *m, const struct vocab *vocab, const char
     const struct param *p = &m->ps.p[m->tokens];
     float *table = mem_alloc(p->n * sizeof *table), *row = mem_zero((size_t)D, sizeof *row);
     param_get(&m->ps, m->ps.value, m->tokens, table);
+    /* Vectors come in any length. Rows of the table have the one that the layers' weights were
+     * drawn for: words get its mean. */
     double want = 0;
     for (uint32_t v = VOCAB_SPECIALS; v < vocab->n; v++)
         want += row_norm(table + (size_t)v * (size_t)D, D) / (vocab->n - VOCAB_SPECIALS);

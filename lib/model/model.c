@@ -132,6 +132,7 @@ void model_draw(struct model *m, uint64_t seed)
     float std = 1.0f / sqrtf((float)model_embed_dim(&m->c));
     for (int i = 0; i < ps->n; i++) {
         const struct param *p = &ps->p[i];
+        /* a head of one output has one row, too: by name, where other tensors go by their shape */
         if (!strncmp(p->name, "head.", 5)) {
             if (str_ends(p->name, "weight"))
                 param_uniform(ps, i, seed, sqrtf(6.0f / (float)(p->rows + p->cols)));
@@ -270,6 +271,7 @@ void model_see(struct model *m, int lang, const uint32_t *ids, size_t n)
 static struct var *embed(struct model *m, struct tape *t, const struct stack_i *s,
                          const struct dev_batch *b)
 {
+    /* dropout is keyed by a row's sentence and its place in it */
     t->drop.sample = b->sample;
     t->drop.pos = (const uint32_t *)b->drop;
     struct var *x = tape_embed(
@@ -352,6 +354,8 @@ static struct var *stack(struct model *m, struct tape *t, const struct stack_i *
         c.l = &s->layer[i];
         c.next = next;
         if (i + 1 < layers) c.row = NULL;
+        /* A layer is a segment: with --recompute only what is between layers is kept, and each
+         * layer runs again on the way back. */
         tape_segment(t, layer, &c, sizeof c, at, n, out, n);
         at[0] = out[0];
         if (n == 2) at[1] = out[1];
