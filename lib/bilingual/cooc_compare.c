@@ -246,6 +246,7 @@ struct moments { uint64_t n; double d, dd, r, rr, mass; };
 static void interval(uint64_t n, double sum, double squares, double *mean, double *half)
 {
     *mean = sum / (double)n;
+    /* the difference of two large sums may be negative by rounding */
     double var = n > 1 ? fmax(0, (squares - sum * *mean) / (double)(n - 1)) : 0;
     *half = 1.96 * sqrt(var / (double)n);
 }
@@ -265,6 +266,7 @@ size_t cooc_compare_bins(const struct cooc_compare_pairs *p, double width,
     size_t bins = 0, cap = 0, n = 0;
     for (size_t i = 0; i < p->n; i++) {
         double la = log(p->v[i].a), lb = log(p->v[i].b), d = fabs(la - lb), r = d / (la + lb);
+        /* by log a + log b, above 0 since both counts are above 1 (add) */
         size_t at = (size_t)((la + lb) / width);
         mem_room(&m, &cap, at + 1, sizeof *m);
         for (; bins <= at; bins++) m[bins] = (struct moments){ 0 };

@@ -230,6 +230,7 @@ void induced_list(const struct csls_side *there, const struct csls_side *back, b
         for (int j = 0; j < (mutual ? 1 : there->k); j++) {
             size_t at = (size_t)i * (size_t)there->k + (size_t)j;
             uint32_t t = there->index[at];
+            /* a row with fewer candidates than k */
             if (t == UINT32_MAX || there->score[at] < least) continue;
             if (!mutual || back->index[(size_t)t * (size_t)back->k] == i) word_pairs_add(p, i, t);
         }

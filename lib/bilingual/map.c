@@ -40,6 +40,8 @@ static void cross(const float *A, const uint32_t *a, const float *B, const uint3
     double *x = mem_alloc(AT_ONCE * k * sizeof *x), *y = mem_alloc(AT_ONCE * k * sizeof *y),
            *part = mem_alloc(k * k * sizeof *part);
     memset(C, 0, k * k * sizeof *C);
+    /* A few hundred rows at a time: the pairs' rows lie anywhere in A and B, and copies of all of
+     * them in double would take more memory than the vectors do. */
     for (size_t from = 0; from < n; from += AT_ONCE) {
         size_t rows = n - from < AT_ONCE ? n - from : AT_ONCE;
         for (size_t i = 0; i < rows; i++)
@@ -60,6 +62,7 @@ static void apply(float *X, uint32_t n, int d, const double *W)
     size_t k = (size_t)d;
     float *w = mem_alloc(k * k * sizeof *w), *to = mem_alloc(((size_t)n * k + 1) * sizeof *to);
     for (size_t i = 0; i < k * k; i++) w[i] = (float)W[i];
+    /* float32, as the vectors are: only what a map is computed from is in double */
     gemm(false, false, (int)n, d, d, 1, X, d, w, d, 0, to, d, NULL, NULL);
     memcpy(X, to, n * k * sizeof *X);
     free(w);
@@ -110,6 +113,7 @@ static int whitening(const float *A, const uint32_t *rows, size_t n, int d, doub
            *s = mem_alloc(k * sizeof *s), *part = mem_alloc(k * k * sizeof *part);
     cross(A, rows, A, rows, n, d, G);
     int r = linalg_svd(G, d, d, NULL, s, VT);
+    /* G^(-1/2) and G^(1/2) = V s^(-+1/2) V^T */
     for (int way = 0; r == 0 && way < 2; way++) {
         for (size_t i = 0; i < k; i++) {
             double root = s[i] > 1e-10 * s[0] ? sqrt(s[i]) : 1;
@@ -170,6 +174,8 @@ int map_advanced(float *X, uint32_t n, float *Z, uint32_t m, int d, const struct
         r = linalg_svd(C, d, d, U, s, VT);
     }
     if (r == 0) {
+        /* Whitened, rotated, re-weighted by the singular values, and de-whitened in the rotated
+         * space: VecMap's steps, each side by itself. */
         advance(X, n, d, wx, ux, U, 0, s, reweight, a, b);
         advance(Z, m, d, wz, uz, VT, 1, s, reweight, a, b);
     }
@@ -210,6 +216,7 @@ static int pick_lines(void *ctx, size_t chunk, int thread)
         int rank = p->keep >= 1 ? 1 : 1 + (int)fmin(RANKS - 1, floor(log(u) / log(1 - p->keep)));
         if ((uint32_t)rank > across) rank = (int)across;
         t[i] = (struct topk){ rank, 0, score[i], index[i] };
+        /* lanes beyond the last line take nothing */
         limit[i] = i < count ? -INFINITY : INFINITY;
         top[i] = -INFINITY;
     }
@@ -273,6 +280,7 @@ int map_self_learn(const float *X, uint32_t n, const float *Z, uint32_t m, int d
         gemm(false, true, (int)n, (int)m, d, 1, mapped, d, Z, d, 0, S, (int)m, NULL, NULL);
         for (size_t i = 0; o->extra && i < (size_t)n * m; i++) S[i] += o->extra[i];
         csls_means(S, n, m, o->K, row, col);
+        /* 2 cos - r(x) - r(y) orders as cos - r(y) / 2 does for one x */
         for (size_t i = 0; i < room; i++) row[i] /= 2;
         struct pick f = { S,       col, n,   m, 1, keep, { o->seed, RNG_MAP, (uint32_t)round },
                           pick_of, top, line };
@@ -282,6 +290,7 @@ int map_self_learn(const float *X, uint32_t n, const float *Z, uint32_t m, int d
         double now = (pick(&f) + pick(&g)) / 2;
         p->n = 0;
         for (uint32_t i = 0; i < n; i++) word_pairs_add(p, i, pick_of[i]);
+        /* both ways, as VecMap does: pairs found twice weigh twice */
         for (uint32_t j = 0; j < m; j++) word_pairs_add(p, pick_of[n + j], j);
         if (o->progress) o->progress(o->ctx, round, keep, now);
         /* an objective with noise in it does not compare with one without */
@@ -325,6 +334,7 @@ int map_refine(float *X, uint32_t n, const float *Z, uint32_t m, int d, struct w
         unit_rows(X, n, d);
         if (csls_search(X, a, Z, b, d, CSLS_CSLS, 1, K, &x, &z, NULL) < 0) return -1;
         p->n = 0;
+        /* mutual neighbours only: what one side alone believes is mostly a hub */
         for (uint32_t i = 0; i < a; i++)
             if (z.index[x.index[i]] == i) word_pairs_add(p, i, x.index[i]);
         csls_free(&x);

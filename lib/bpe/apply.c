@@ -90,6 +90,7 @@ static void note_character(struct bpe *b, uint32_t id, const char *s, size_t n, 
 {
     int len;
     uint32_t c = n ? utf8_get(s, n, &len) : 0;
+    /* of more than one character */
     if (!n || (size_t)len != n) return;
     struct character **p = &b->page[c / PAGE];
     if (!*p) *p = mem_zero(PAGE, sizeof **p);
@@ -109,6 +110,7 @@ struct bpe *bpe_new(const struct codes *codes, const char *separator)
     b->separator = mem_dup(separator);
     symbols_init(&b->names);
     uint64_t size = 16;
+    /* at most two thirds full, so that what is not there is soon known not to be */
     while (size < (uint64_t)codes->n + codes->n / 2) size *= 2;
     b->slot = mem_zero(size, sizeof *b->slot);
     b->mask = (uint32_t)(size - 1);
@@ -170,6 +172,7 @@ int bpe_limit(struct bpe *b, const char *path, uint64_t min_count)
 {
     struct vocab *v = vocab_read(path);
     if (!v) return -1;
+    /* A list without any word that is frequent enough limits nothing, as in subword-nmt. */
     for (uint32_t id = VOCAB_SPECIALS; id < v->n && !b->limited; id++)
         b->limited = v->count[id] >= min_count;
     char *text = NULL;
@@ -237,6 +240,7 @@ static size_t characters(const struct bpe *b, struct bpe_scratch *s, const char 
         uint32_t c = utf8_get(word + i, n - i, &len);
         const struct character *page = b->page[c / PAGE];
         bool final = i + (size_t)len == n && b->version == 2;
+        /* 0 where no operation has the character: it merges with nothing */
         item[k].sym = !page ? 0 : final ? page[c % PAGE].final : page[c % PAGE].inner;
         item[k].from = (uint32_t)i;
         i += (size_t)len;

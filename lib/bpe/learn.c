@@ -285,6 +285,8 @@ static struct top heap_pop(struct learn *l)
 static void queue_pair(struct learn *l, uint32_t pair)
 {
     uint64_t count = l->pair[pair].count;
+    /* Names are compared only where counts are equal: rare pairs, of which thousands have the same
+     * count, would cost the most in a heap, and hardly any of them ever comes up. */
     if (count >= l->warm) {
         heap_push(l, (struct top){ count, pair });
     } else if (count >= l->min_count) {
@@ -321,6 +323,7 @@ static bool next_pair(struct learn *l, uint32_t *pair)
 
 static void lose(struct learn *l, uint32_t left, uint32_t right, uint64_t count)
 {
+    /* a pair that was too rare to be kept has no entry to lose from */
     uint32_t p = l->slot[slot_of(l, left, right)];
     if (p) l->pair[p - 1].count -= count;
 }

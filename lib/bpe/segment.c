@@ -112,6 +112,7 @@ static int put_new_word(const struct run *r, const struct token *k)
 {
     size_t at = r->to->n;
     if (encode_word(r->j, r->t, k->s, k->n, r->drop, r->to) < 0) return -1;
+    /* with dropout a word is cut anew each time */
     if (!r->drop)
         cache_put(r->j->cache, r->thread, k->hash, k->key, k->s, k->n, r->to->p + at,
                   r->to->n - at);
@@ -125,6 +126,7 @@ static void flush_tokens(struct run *r)
 {
     const struct cache *cache = r->drop ? NULL : r->j->cache;
     struct bytes *to = r->to;
+    /* what is fetched ahead beyond the last token: any entry will do */
     for (uint32_t i = r->n; i < r->n + AHEAD; i++) r->token[i].hash = 0;
     for (const struct token *k = r->token, *end = k + r->n; k < end; k++) {
         const struct cached *c = NULL;

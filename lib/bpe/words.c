@@ -75,6 +75,7 @@ static void grow(struct table *t)
     for (uint32_t i = 0; t->slot && i <= t->mask; i++) {
         if (!t->slot[i].at) continue;
         uint32_t k = t->slot[i].tag & (size - 1);
+        /* by the tag alone: the words themselves are not looked at */
         while (s[k].at) k = (k + 1) & (size - 1);
         s[k] = t->slot[i];
     }
@@ -89,6 +90,7 @@ struct token { const char *s; size_t n; uint64_t hash; struct key16 key; };
 /* Its entry, behind the others, in the free slot i. */
 static int add_new(struct table *t, uint32_t i, const struct token *w, uint64_t count)
 {
+    /* 0 is "no entry": the first one begins one unit later */
     size_t at = t->used ? t->used : UNIT, need = w->n > UINT32_MAX / 2 ? 0 : entry_size(w->n);
     if (!need || (at + need) / UNIT > UINT32_MAX || t->mask >= 1u << 30)
         return err_set("more distinct words than can be counted (%u in a part)", t->n);
@@ -110,6 +112,8 @@ static inline int add(struct table *t, const struct token *w, uint64_t count)
 {
     uint32_t tag = (uint32_t)w->hash, i = tag & t->mask;
     for (; t->slot[i].at; i = (i + 1) & t->mask) {
+        /* 32 bits of the hash: another word passes here once in 4 billion, and only then is an
+         * entry read in vain */
         if (t->slot[i].tag != tag) continue;
         struct entry *e = entry_of(t, t->slot[i].at);
         struct key16 key = key_of(e);
@@ -158,6 +162,8 @@ static void drop_block(void *ctx, void *item) { free_block(ctx, item); }
 /* what: NULL: not UTF-8. */
 static int bad_word(const struct job *j, const struct block *b, const char *at, const char *what)
 {
+    /* Lines are counted only now: counting them while reading would cost every text what one in a
+     * thousand needs. */
     uint64_t line = b->line;
     const char *begin = b->text;
     for (const char *p; (p = memchr(begin, '\n', (size_t)(at - begin))); begin = p + 1) line++;
@@ -281,6 +287,7 @@ static int count_block(void *ctx, void *item, int thread)
 
 void word_counts_limit(struct word_counts *w, size_t bytes)
 {
+    /* half, since a table that grows is there twice for a moment */
     w->limit = bytes / 2 / (size_t)w->threads;
 }
 
@@ -356,6 +363,7 @@ static int fold_part(void *ctx, size_t p, int thread)
         for (uint32_t k = 0; from->slot && k <= from->mask; k++) {
             if (!from->slot[k].at) continue;
             const struct entry *e = entry_of(from, from->slot[k].at);
+            /* the 32 bits that are kept are enough: the part is known, and the rest is compared */
             struct token t = { e->s, e->n, from->slot[k].tag, key_of(e) };
             if (add(to, &t, e->count) < 0) return -1;
         }

@@ -36,6 +36,7 @@ void cooc_view_free(struct cooc_view *w) { free(w->scale); w->scale = NULL; }
 
 static cooc_x value(const struct cooc_view *w, int plane, uint64_t count)
 {
+    /* X = count / unit: stored are integers, so that sums of counts are exact. */
     return w->counts ? (cooc_x)count
                      : w->scale[plane] * ((double)count / (double)w->c->scheme.unit);
 }
@@ -226,6 +227,7 @@ static int each_pair(void *ctx, uint32_t row, uint32_t col, cooc_x value)
     switch (e->format) {
     case COOC_TSV: return put_line(e, row, col, value);
     case COOC_GLOVE_RECORDS:
+        /* GloVe reads both directions of a pair */
         if (put_record(e, row, col, x) < 0) return -1;
         return e->twice && row != col ? put_record(e, col, row, x) : 0;
     case COOC_MTX: return put_mtx(e, row, col, value);

@@ -31,6 +31,7 @@ static bool differs(uint64_t a, uint64_t b)
 
 static int zeros(const struct cooc *c, uint64_t from, uint64_t to)
 {
+    /* A flipped bit in padding would be in no checksum: every byte of the file has one value. */
     for (uint64_t i = from; i < to; i++)
         if (c->p[i]) return bad(c, i, "padding that is not zero");
     return 0;
@@ -292,6 +293,7 @@ int cooc_word_counts(const struct cooc *c, int plane, uint64_t *count)
         uint64_t v;
         const unsigned char *q = varint_get(p, end, &v);
         if (!q) return bad(c, (uint64_t)(p - c->p), "a token's count is malformed");
+        /* added to what is there: languages of one file are summed into one array */
         if (__builtin_add_overflow(count[id], v, &count[id]))
             return bad(c, (uint64_t)(p - c->p), "token counts above 2^64");
         p = q;
@@ -316,6 +318,7 @@ struct vocab *cooc_vocab(const struct cooc *c)
     struct vocab *v = NULL;
     int rc = 0;
     for (int i = 0; i < c->planes && rc == 0; i++) rc = cooc_word_counts(c, i, count);
+    /* with the counts of all languages: the vocabulary's own counts are not in the file */
     if (rc == 0) v = vocab_make(token, count + VOCAB_SPECIALS, n);
     if (rc == 0 && !v) err_set("%s: %s", c->path, err_msg());
     free(count);

@@ -58,6 +58,7 @@ static struct cooc_segment *take_segment(struct counter *c)
     pthread_mutex_lock(&c->lock);
     struct cooc_segment *s = c->spare;
     if (s) c->spare = s->next;
+    /* counted before it is there: another thread must not take the last one meanwhile */
     c->in_use++;
     pthread_mutex_unlock(&c->lock);
     /* outside the lock: a mapping of megabytes takes a while */
@@ -71,6 +72,7 @@ static void give_segment(struct counter *c, struct cooc_segment *s)
     /* by the thread that filled it, outside the lock */
     cooc_segment_sort(s);
     pthread_mutex_lock(&c->lock);
+    /* How often each word occurs falls out of sorting a segment: no count per token is needed. */
     for (uint32_t id = VOCAB_SPECIALS; id < s->ids; id++)
         c->word_count[id] += s->start[id + 1] - s->start[id];
     mem_room(&c->full, &c->fulls_cap, c->fulls + 1, sizeof *c->full);
@@ -205,6 +207,7 @@ static int finish_worker(void *ctx, size_t i, int thread)
     struct worker *w = &c->worker[i];
     /* its line goes on in the next run */
     if (i == (size_t)c->o->threads && c->mid_line) return 0;
+    /* partly filled ones, too: a run holds everything that was read before it */
     if (w->seg) give_segment(c, w->seg);
     w->seg = NULL;
     return 0;
@@ -332,6 +335,7 @@ static int count_plane(struct counter *c, const struct cooc_input *in, int n)
     c->in = intake_open(in, n, c->o, c->plan.piece);
     if (cooc_plane_begin(c->w, in[0].lang) < 0) return -1;
     int rc = 0;
+    /* One round reads until memory is full; a text that fits has one. */
     while (rc == 0 && !c->ended) {
         struct pipeline p = {
             count_read, count_work, count_write, count_drop, c, c->o->threads, 0
@@ -408,6 +412,7 @@ static int spool(struct cooc_input *in, FILE **file, char *path, size_t path_siz
     fclose(from);
     *file = to;
     if (rc < 0) return -1;
+    /* The file has no name any more; what reads by names finds it through its descriptor. */
     snprintf(path, path_size, "/proc/self/fd/%d", fileno(to));
     in->path = path;
     return 0;

@@ -97,6 +97,7 @@ static int collect_work(void *ctx, void *item, int thread)
             table_add(t, from, (size_t)(s - from), (uint32_t)XXH3_64bits(from, (size_t)(s - from)),
                       1);
     }
+    /* asked once per piece, not per word: a table grows by doubling anyway */
     if (table_bytes(t) > c->memory || t->n > UINT32_MAX / 8)
         return err_set("%s: the vocabulary does not fit in --memory (%zu words so far); give more, "
                        "or name one with -v (vocab-count, cut to the frequent words)",
@@ -130,6 +131,7 @@ struct vocab *cooc_collect(const struct cooc_input *in, int n, const struct cooc
 {
     struct collect c = { .in = intake_open(in, n, o, 1 << 18),
                          .table = mem_zero((size_t)o->threads, sizeof *c.table),
+                         /* one share more than threads: the tables are added up into the first */
                          .memory = memory / (size_t)(o->threads + 1),
                          .lock = PTHREAD_MUTEX_INITIALIZER };
     struct pipeline p = {
@@ -336,6 +338,7 @@ static int text_piece(struct intake *k, struct piece *p)
     mem_room(&p->text, &p->cap, p->n + LOOKUP_PAST, 1);
     memset(p->text + p->n, 0, LOOKUP_PAST);
     p->line = text_lineno(k->text);
+    /* where in its line the piece begins, for messages */
     p->byte = k->open ? k->column : 0;
     p->begun = k->open;
     p->open = k->open = rc > 0 && !text_had_newline(k->text);

@@ -52,6 +52,7 @@ struct spill *spill_open(const char *dir, uint32_t ids, int threads, size_t fram
     struct spill *s = mem_zero(1, sizeof *s);
     s->f = f;
     s->fd = fileno(f);
+    /* for messages: where tmp_open has put it */
     const char *usual = getenv("TMPDIR");
     s->dir = dir ? dir : usual && *usual ? usual : P_tmpdir;
     s->ids = ids;
@@ -127,6 +128,8 @@ ssize_t spill_pack(struct spill *s, int thread, const struct blocks *b, unsigned
 int spill_write(struct spill *s, uint32_t group, const unsigned char *p, size_t n)
 {
     struct place *at = &s->place[s->runs * s->groups + group];
+    /* a group that is written in several parts comes without another's between them
+     * (groups_room) */
     if (!at->size) at->at = s->end;
     at->size += n;
     if (io_write_at(s->fd, p, n, (off_t)s->end) < 0)

@@ -80,6 +80,7 @@ struct cooc_writer *cooc_create(struct out *o, const struct cooc_head *h, const 
     strncpy(w->ref, h->ref ? h->ref : "", COOC_LANG - 1);
     unsigned char p[HEADER_BYTES] = { 0 };
     memcpy(p, COOC_MAGIC, 8);
+    /* without a list of skipped tokens, what versions before it read, byte for byte */
     put32(p + 8, h->skip_size ? FORMAT_VERSION : FORMAT_WITHOUT_SKIP);
     put32(p + 12, HEADER_BYTES);
     put32(p + 16, h->scheme.window);
@@ -126,6 +127,7 @@ int cooc_plane_blocks(struct cooc_writer *w, const struct blocks *b)
     mem_room(&w->index, &w->index_cap, w->index_n + b->closed * INDEX_ENTRY, 1);
     unsigned char *e = w->index + w->index_n;
     memcpy(e, b->index, b->closed * INDEX_ENTRY);
+    /* Blocks count from the beginning of their group; the index, from that of the plane. */
     for (size_t i = 0; i < b->closed; i++)
         put64(e + i * INDEX_ENTRY + 8, get64(e + i * INDEX_ENTRY + 8) + w->at - w->data_at);
     XXH3_64bits_update(w->index_hash, e, b->closed * INDEX_ENTRY);
@@ -275,6 +277,7 @@ void row_sum_free(struct row_sum *r)
 static inline void put_one(struct row_sum *r, uint32_t row, uint32_t col, struct blocks *b)
 {
     blocks_put(b, row, col, r->sum[col]);
+    /* The array is zero again for the next row, at the cost of its own columns only. */
     r->sum[col] = 0;
 }
 
@@ -375,6 +378,7 @@ int groups_room(struct groups *g, struct blocks *b)
     if (b->n < g->limit) return 0;
     struct groups_state *s = g->state;
     pthread_mutex_lock(&s->lock);
+    /* until it is this group's turn, since what it writes now cannot be moved later */
     while (s->turn != this_item->group && !s->failed) pthread_cond_wait(&s->moved, &s->lock);
     bool failed = s->failed;
     pthread_mutex_unlock(&s->lock);
