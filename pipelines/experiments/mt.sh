@@ -102,8 +102,8 @@ done
 
 # --- text in one language, translated back: its translation is a source ---------------------------
 for l in "${!mono[@]}"; do
-    stage raw.mono.$l  raw/mono.$l raw/mono.$l.tsv : $P/split-mono $P/plain $P/unescape.awk \
-        raw/{train,valid,test}.$l${mono[$l]} : \
+    stage raw.mono.$l  raw/mono.$l raw/mono.$l.tsv : \
+        $P/split-mono $P/{as-lines,plain} $P/unescape.awk raw/{train,valid,test}.$l${mono[$l]} : \
         "$P/split-mono $unescape$l $MONO_LINES $LONGEST${read_mono[$l]}"
     counted+=" raw/mono.$l.tsv"
 done

@@ -75,7 +75,7 @@ none_bad
 counted=
 for l in $LANGS; do
     stage raw.$l  raw/train.$l raw/valid.$l raw/test.$l raw/$l.counts : \
-        $P/split-text $P/plain $P/unescape.awk${texts[$l]} : \
+        $P/split-text $P/{as-lines,plain} $P/unescape.awk${texts[$l]} : \
         "$P/split-text $unescape$l $VALID_LINES $TEST_LINES $LONGEST${read_texts[$l]}"
     counted+=" raw/$l.counts"
 done

@@ -18,7 +18,7 @@ wikipedia_text() {
         stage raw.wikipedia.$l  raw/wikipedia.$l : $(listed "$file/") $sentence_scripts : \
             "$P/sentences $l $(quoted "$file") > raw/wikipedia.$l"
         stage raw.parts.$l  raw/{train,valid,test}.$l raw/$l.counts : \
-            raw/wikipedia.$l $P/split-text $P/unescape.awk $P/plain : \
+            raw/wikipedia.$l $P/split-text $P/unescape.awk $P/{as-lines,plain} : \
             "$P/split-text $l 5000 5000 1000 raw/wikipedia.$l"
     else
         for p in train valid test; do published raw.$p.$l  raw/$p.$l wiki15/$p.$l; done

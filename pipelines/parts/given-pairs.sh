@@ -48,7 +48,7 @@ split_pairs() {
 }
 split_stages() {
     stage raw  raw/{train,valid,test}.{$A,$B} raw/pairs.tsv : $P/split-pairs $P/clean-pairs.awk \
-        $P/script.awk $P/languages.tsv $P/plain $P/unescape.awk$pairs_read$held_read : \
+        $P/script.awk $P/languages.tsv $P/{as-lines,plain} $P/unescape.awk$pairs_read$held_read : \
         "$P/split-pairs $unescape$held $A $B $VALID_LINES $TEST_LINES $LONGEST
             $LENGTH_RATIO$read_pairs"
     quick page.pairs  page/1-pairs.tsv : raw/pairs.tsv : \

@@ -29,3 +29,18 @@ pick() { awk -v COLUMN=$1 -v MOST=$2 -f "$P/pick-vectors.awk" "${@:3}" vec; }
 is "$(pick 2 9 1 2)" "$(printf '3 2\nx 1 2\nz 5 6\ny 7 8')"
 is "$(pick 2 1 1 2)" "$(printf '2 2\nx 1 2\nz 5 6')"
 is "$(pick 1 9 1)" "$(printf '1 2\nb 3 4')"
+
+# text of any of three packings: no byte order mark, a last line that ends; what is not UTF-8 is
+# found by its line: surrogates, more than U+10FFFF, a longer form than needed, half a character
+as_lines() { "$TOP/pipelines/as-lines" "$1"; }
+printf '\xef\xbb\xbfzwölf\n\0\xf4\x8f\xbf\xbf\n\xed\x9f\xbf' > good
+printf 'zwölf\n\0\xf4\x8f\xbf\xbf\n\xed\x9f\xbf\n' > want
+for f in good good.gz good.zst; do
+    case $f in *.gz) gzip -k good;; *.zst) zstd -q good;; esac
+    as_lines $f > got; same want got
+done
+for bad in '\xed\xa0\x80' '\xf4\x90\x80\x80' '\xc0\x80' '\xc3' '\xff'; do
+    printf "a\n\nb $bad c\n$bad\n" > bad
+    fails 1 '^line 3$' as_lines bad
+done
+for b in good.gz good.zst; do head -c 20 $b > bad; fails 1 . as_lines bad; done
