@@ -81,26 +81,26 @@ static int read_input(struct language *l, const char *path)
 enum { UNIT_SHIFT = 16 };
 
 /* The N of --sentences LANG=N, or -1. */
-static int64_t number_said(const char *said)
+static int64_t number_given(const char *given)
 {
-    const char *eq = strchr(said, '=');
+    const char *eq = strchr(given, '=');
     char *end;
-    int64_t n = eq && eq > said && eq[1] >= '0' && eq[1] <= '9' ? strtoll(eq + 1, &end, 10) : 0;
+    int64_t n = eq && eq > given && eq[1] >= '0' && eq[1] <= '9' ? strtoll(eq + 1, &end, 10) : 0;
     /* Up to 2^53, so that a double holds it. */
     return n < 1 || *end || n > (int64_t)1 << 53 ? -1 : n;
 }
 
-static bool is_said_of(const char *said, const char *lang)
+static bool is_given_for(const char *given, const char *lang)
 {
     size_t n = strlen(lang);
-    return !strncmp(said, lang, n) && said[n] == '=';
+    return !strncmp(given, lang, n) && given[n] == '=';
 }
 
 /* The N that --sentences gives a language; 0 if none. */
 static int64_t said_sentences(const char *lang)
 {
     for (int i = 0; i < o.sentences.n; i++)
-        if (is_said_of(o.sentences.v[i], lang)) return number_said(o.sentences.v[i]);
+        if (is_given_for(o.sentences.v[i], lang)) return number_given(o.sentences.v[i]);
     return 0;
 }
 
@@ -110,17 +110,17 @@ static int check_sentences(const struct args *args)
 {
     char name[32];
     for (int i = 0; i < o.sentences.n; i++) {
-        const char *said = o.sentences.v[i];
+        const char *given = o.sentences.v[i];
         bool has_input = false;
         int times = 0;
-        if (number_said(said) < 0)
+        if (number_given(given) < 0)
             return prog_usage("--sentences is LANG=N, with N of 1 or more (wc -l)");
         for (int k = 0; k < args->n && !has_input; k++) {
             prog_lang_file(args->v[k], name);
-            has_input = is_said_of(said, name);
+            has_input = is_given_for(given, name);
         }
-        if (!has_input) return prog_usage("--sentences %s: no input has this language", said);
-        for (int k = 0; k <= i; k++) times += is_said_of(o.sentences.v[k], name);
+        if (!has_input) return prog_usage("--sentences %s: no input has this language", given);
+        for (int k = 0; k <= i; k++) times += is_given_for(o.sentences.v[k], name);
         if (times > 1) return prog_usage("--sentences: %s is given twice", name);
     }
     return 0;

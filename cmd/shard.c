@@ -167,19 +167,19 @@ static int cat_npy(char **file, int n)
     struct arrays a = { .ids = tmp_open(NULL) };
     char *name = mem_alloc(strlen(o.out) + 9);
     sprintf(name, "%s.offsets", o.out);
-    struct out *out = NULL, *beside = NULL;
+    struct out *out = NULL, *second = NULL;
     /* Both outputs before the work. */
     int rc = a.ids && (a.offsets = tmp_open(NULL)) ? out_check((const char *[]){ o.out, name }, 2)
                                                    : -1;
     /* The first sentence begins at 0, so that n sentences have n + 1 offsets. */
     if (rc == 0) rc = add_number(a.offsets, 0, 8);
     for (int i = 0; i < n && rc == 0; i++) rc = add_file(&a, file[i]);
-    if (rc == 0 && (!(out = out_open(o.out)) || !(beside = out_open(name)))) rc = -1;
+    if (rc == 0 && (!(out = out_open(o.out)) || !(second = out_open(name)))) rc = -1;
     if (rc == 0) rc = put_array(out, a.wide == 2 ? "<u2" : "<u4", a.n, a.ids);
-    if (rc == 0) rc = put_array(beside, "<i8", a.sentences + 1, a.offsets);
-    if (rc == 0) rc = out_commit_pair(out, beside);
+    if (rc == 0) rc = put_array(second, "<i8", a.sentences + 1, a.offsets);
+    if (rc == 0) rc = out_commit_pair(out, second);
     else {
-        out_abort(beside);
+        out_abort(second);
         out_abort(out);
     }
     if (a.ids) fclose(a.ids);

@@ -14,7 +14,7 @@ static void *opened(const char *path, int flags, char *why, size_t size)
 
 void *object_open(const char *name, const char *variable, int flags, char *why, size_t size)
 {
-    static const char *const beside[] = { "", "../lib/isoglot/" };
+    static const char *const folders[] = { "", "../lib/isoglot/" };
     const char *named = getenv(variable);
     /* A library that was named is the only one tried. */
     if (named && *named) return opened(named, flags, why, size);
@@ -28,7 +28,7 @@ void *object_open(const char *name, const char *variable, int flags, char *why, 
     }
     for (int i = 0; slash && i < 2; i++) {
         slash[1] = 0;
-        snprintf(path, sizeof path, "%s%s%s", self, beside[i], name);
+        snprintf(path, sizeof path, "%s%s%s", self, folders[i], name);
         /* One that is there and does not load is an error to report, not a reason to look
          * further. */
         if (access(path, R_OK) == 0) return opened(path, flags, why, size);

@@ -40,7 +40,7 @@ static const struct row rows[] = {
     { 257, 0, MAGIC("ustar\0"), { "a tar archive", UNPACK ": tar -x", false } },
     { 257, 0, MAGIC("ustar "), { "a tar archive", UNPACK ": tar -x", false } },
     { 0, 0, MAGIC("\xBA\x16\x4F\x2F"),
-      { "a model of fastText (.bin)", "give the .vec that fastText wrote beside it", false } },
+      { "a model of fastText (.bin)", "give the .vec that fastText wrote next to it", false } },
     { 0, 0, MAGIC("\x89HDF\r\n\x1A\n"),
       { "an HDF5 file", "write its arrays as .npy or text: h5py reads it", false } },
     { 0, 0, MAGIC("\x93NUMPY"), { "a NumPy array (.npy)", "it is read where vectors are", false } },

@@ -14,12 +14,12 @@
 
 /* A file that stands under a name, and the one it has while a pair is exchanged; NULL: there is
  * none. */
-struct aside { const char *path; char *tmp; bool away; };
+struct backup { const char *path; char *tmp; bool away; };
 
-static void prepare(struct aside *a, const char *path)
+static void prepare(struct backup *a, const char *path)
 {
     struct stat st;
-    *a = (struct aside){ .path = path };
+    *a = (struct backup){ .path = path };
     const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
     size_t room = strlen(path) + 40;
     char *name = mem_alloc(room);
@@ -30,19 +30,19 @@ static void prepare(struct aside *a, const char *path)
     else free(name);
 }
 
-static int set_aside(struct aside *a)
+static int back_up(struct backup *a)
 {
     if (!a->tmp) return 0;
     a->away = rename(a->path, a->tmp) == 0;
     return a->away ? 0 : err_sys("%s: cannot be replaced", a->path);
 }
 
-static void put_back(struct aside *a)
+static void put_back(struct backup *a)
 {
     if (a->away && rename(a->tmp, a->path) == 0) a->away = false;
 }
 
-static void forget(struct aside *a)
+static void forget(struct backup *a)
 {
     if (a->away) tmp_remove(a->tmp);
     else if (a->tmp) tmp_forget(a->tmp);
@@ -60,11 +60,11 @@ static int put(struct out *o)
  * the old rows go first and the new ones come last. */
 static int exchange(struct out *rows, struct out *words)
 {
-    struct aside old_rows, old_words;
+    struct backup old_rows, old_words;
     prepare(&old_rows, out_path(rows));
     prepare(&old_words, out_path(words));
-    int r = set_aside(&old_rows);
-    if (r == 0) r = set_aside(&old_words);
+    int r = back_up(&old_rows);
+    if (r == 0) r = back_up(&old_words);
     if (r == 0) r = put(words);
     if (r == 0 && (r = put(rows)) < 0) unlink(out_path(words));
     if (r < 0) {

@@ -23,7 +23,7 @@ int sum_hex(const char *path, char hex[SUM_HEX + 1])
 }
 
 /* "dir/NAME.sum" of "dir/NAME" */
-static char *beside(const char *path)
+static char *sum_path(const char *path)
 {
     char *s = mem_alloc(strlen(path) + sizeof ".sum");
     strcat(strcpy(s, path), ".sum");
@@ -56,7 +56,7 @@ int sum_check(const char *path)
     if (!path || !strcmp(path, "-")) return 0;
     /* Behind a link the checksum stands next to the file itself. */
     char *real = lstat(path, &st) == 0 && S_ISLNK(st.st_mode) ? path_real(path) : NULL;
-    char *sum = beside(real ? real : path);
+    char *sum = sum_path(real ? real : path);
     int rc = 0;
     if (file_exists(sum)) {
         size_t n;
@@ -150,7 +150,7 @@ int sum_commit(struct out *o)
 {
     if (!out_tmp(o)) return out_commit(o);
     const char *path = out_path(o), *slash = strrchr(path, '/');
-    char *sum = beside(path), *dir = slash ? mem_dup(path) : mem_dup(".");
+    char *sum = sum_path(path), *dir = slash ? mem_dup(path) : mem_dup(".");
     if (slash) dir[slash == path ? 1 : slash - path] = '\0';
     struct out *s = out_ready(o) == 0 ? sum_ready(o, path, sum) : NULL;
     int r = s ? replace(o, s, dir) : -1;

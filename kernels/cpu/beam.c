@@ -102,12 +102,12 @@ static int advance(void *ctx, size_t sentence, int thread)
     inherit(b, i, child, kept, pos + 1);
     for (int j = 0; j < b->beam; j++) {
         size_t r = row_of(b, i, j),
-               said = ((size_t)pos * (size_t)b->beam + (size_t)j) * (size_t)b->all + (size_t)number;
+               slot = ((size_t)pos * (size_t)b->beam + (size_t)j) * (size_t)b->all + (size_t)number;
         b->row[r] = -1;
         b->seen[r] = 0;
         if (j >= kept) continue;
-        b->word[said] = b->token[r] = child[j].word;
-        b->parent[said] = child[j].parent;
+        b->word[slot] = b->token[r] = child[j].word;
+        b->parent[slot] = child[j].parent;
         b->log_p[r] = child[j].log_p;
         b->pos[r] = pos + 1;
         b->table[b->at[r] + pos + 1] = b->row[r] = b->start[r] + (pos + 1) * b->stride;

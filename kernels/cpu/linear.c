@@ -193,12 +193,12 @@ void cpu_linear_bwd(const struct kern_linear_bwd *a)
     if (a->dX) {
         /* dX must not be multiplied by the factor where it is added to: through memory of its
          * own. */
-        bool apart = a->add && factor;
-        act *to = apart ? work_scratch(SCRATCH_OP, n * sizeof(float)) : a->dX;
+        bool separate = a->add && factor;
+        act *to = separate ? work_scratch(SCRATCH_OP, n * sizeof(float)) : a->dX;
         struct backward t = { a->pre_x, a->f, again, I };
-        gemm_acts(false, false, N, I, O, a->dY, O, a->W, I, a->add && !apart, to, I,
+        gemm_acts(false, false, N, I, O, a->dY, O, a->W, I, a->add && !separate, to, I,
                   GEMM_A | GEMM_C, factor ? times_derivative : NULL, &t);
-        if (apart) cpu_add_to(a->dX, to, n);
+        if (separate) cpu_add_to(a->dX, to, n);
         /* After the factor, so that the bias's gradient is that of what the layer before
          * gets. */
         column_sums(a->db_x, a->dX, N, I);

@@ -54,15 +54,15 @@ static void gradient_columns(void *ctx, int first, int last)
     const struct kern_cos_pairs *a = t->a;
     const struct simd *s = simd_choose();
     size_t n = (size_t)(last - first), D = (size_t)a->D;
-    float apart[64];                        /* a chunk of work_columns */
+    float difference[64];                        /* a chunk of work_columns */
     for (int p = 0; p < a->P; p++) {
         size_t i = (size_t)a->i[p] * D + (size_t)first, j = (size_t)a->j[p] * D + (size_t)first;
         const struct slopes *x = &t->slope[p];
         /* a - b first: near each other the two products would cancel. */
         if (a->l2) {
-            for (size_t c = 0; c < n; c++) apart[c] = a->E[i + c] - a->E[j + c];
-            s->axpy(a->dE + i, x->own_a, apart, n);
-            s->axpy(a->dE + j, x->across, apart, n);
+            for (size_t c = 0; c < n; c++) difference[c] = a->E[i + c] - a->E[j + c];
+            s->axpy(a->dE + i, x->own_a, difference, n);
+            s->axpy(a->dE + j, x->across, difference, n);
             continue;
         }
         s->axpy(a->dE + i, x->across, a->E + j, n);

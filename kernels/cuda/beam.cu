@@ -127,9 +127,9 @@ static __global__ void advance(kern_beam b)
     b.row[r] = goes_on ? row : -1;
     b.seen[r] = goes_on ? pos + 2 : 0;
     if (!goes_on) return;
-    size_t said = ((size_t)pos * b.beam + lane) * b.all + number;
-    b.word[said] = b.token[r] = kept.word;
-    b.parent[said] = kept.parent;
+    size_t slot = ((size_t)pos * b.beam + lane) * b.all + number;
+    b.word[slot] = b.token[r] = kept.word;
+    b.parent[slot] = kept.parent;
     b.log_p[r] = kept.log_p;
     b.pos[r] = pos + 1;
     b.table[at + pos + 1] = row;

@@ -186,21 +186,21 @@ template <typename T> static void backward(const struct kern_linear_bwd *a)
     enum kern_act f = a->f;
     bool add = a->add;
     int N = a->N, I = a->I, O = a->O;
-    bool factor = pre && f != KERN_NONE, again = factor && X == pre, apart = add && factor;
+    bool factor = pre && f != KERN_NONE, again = factor && X == pre, separate = add && factor;
     size_t n = (size_t)N * (size_t)I;
     if (dX) {
         /* What is in dX already must not be multiplied by the slope: the product goes through
          * memory of its own. */
-        T *to = apart ? (T *)cuda_scratch(SCRATCH_ACTS, n * sizeof(T)) : dX;
+        T *to = separate ? (T *)cuda_scratch(SCRATCH_ACTS, n * sizeof(T)) : dX;
         if (!to) return;
         cuda_gemm(false, false, N, I, O, { dY, O, MATRIX_ACT }, { a->W, I, MATRIX_WEIGHTS },
-                  { to, I, MATRIX_ACT }, add && !apart, NULL, false);
-        if (factor && !apart && (again || a->db_x)) slopes(dX, pre, f, again, a->db_x, N, I);
-        else if (factor) derive(dX, (const T *)to, pre, f, apart, n);
+                  { to, I, MATRIX_ACT }, add && !separate, NULL, false);
+        if (factor && !separate && (again || a->db_x)) slopes(dX, pre, f, again, a->db_x, N, I);
+        else if (factor) derive(dX, (const T *)to, pre, f, separate, n);
     }
     /* After derive(), which needs the values before the activation, and before dW, which needs
      * those after it; slopes() has made them in its own pass. */
-    if (again && (!dX || apart)) apply(pre, (const T *)pre, f, n);
+    if (again && (!dX || separate)) apply(pre, (const T *)pre, f, n);
     if (a->dW)
         cuda_gemm(true, false, O, I, N, { dY, O, MATRIX_ACT }, { X, I, MATRIX_ACT },
                   /* `first`: nothing has been added yet, so nothing is read and nothing was

@@ -17,7 +17,7 @@ template <bool WHOLE> static __global__ void compare(kern_cos_pairs a, parts_of 
     if (p >= a.P) return;
     int i = a.i[p], j = a.j[p];
     const float *X = a.E + (size_t)i * a.D, *Y = a.E + (size_t)j * a.D;
-    float xx = 0, yy = 0, xy = 0, apart = 0;
+    float xx = 0, yy = 0, xy = 0, distance = 0;
     for (int c = lane * 8; c < a.D; c += 256) {
         eight x = load8<WHOLE>(X + c, a.D - c), y = load8<WHOLE>(Y + c, a.D - c);
 #pragma unroll
@@ -25,18 +25,19 @@ template <bool WHOLE> static __global__ void compare(kern_cos_pairs a, parts_of 
             xx += x.x[k] * x.x[k];
             yy += y.x[k] * y.x[k];
             xy += x.x[k] * y.x[k];
-            apart += (x.x[k] - y.x[k]) * (x.x[k] - y.x[k]);
+            distance += (x.x[k] - y.x[k]) * (x.x[k] - y.x[k]);
         }
     }
-    xx = warp_sum(xx); yy = warp_sum(yy); xy = warp_sum(xy); apart = sqrtf(warp_sum(apart));
+    xx = warp_sum(xx); yy = warp_sum(yy); xy = warp_sum(xy);
+    distance = sqrtf(warp_sum(distance));
     if (lane > 0) return;
     /* 1e-8 as in PyTorch's cosine_similarity. */
     float both = sqrtf(xx) * sqrtf(yy), cosine = xy / fmaxf(both, 1e-8f);
-    if (a.loss) a.loss[p] = a.l2 ? apart : -cosine;
+    if (a.loss) a.loss[p] = a.l2 ? distance : -cosine;
     if (!out.to) return;
     /* Vectors of length 0, and equal ones by distance, have no direction to move in. */
-    bool flat = a.l2 ? apart == 0 : both < 1e-8f;
-    float far = a.scale / apart, across = a.l2 ? -far : -a.scale / both;
+    bool flat = a.l2 ? distance == 0 : both < 1e-8f;
+    float far = a.scale / distance, across = a.l2 ? -far : -a.scale / both;
     const float by[4] = { across, a.l2 ? far : a.scale * cosine / xx, across,
                           a.l2 ? far : a.scale * cosine / yy };
     const int to[4] = { i, i, j, j }, from[4] = { j, i, i, j };

@@ -145,15 +145,16 @@ template <typename T> static void run(const struct kern_xent *a)
     bool gradient = a->dX || a->dW || a->db;
     int step, D = a->D, V = a->V, ld = logits_across(V);
     xent_logits(V, a->M, &step);
-    size_t logits = (size_t)step * (size_t)ld, aside = (logits * sizeof(float) + 255) / 256 * 256;
+    size_t logits = (size_t)step * (size_t)ld,
+           counts_at = (logits * sizeof(float) + 255) / 256 * 256;
     size_t slopes =
         gradient && sizeof(T) != sizeof(float) ? (logits * sizeof(T) + 255) / 256 * 256 : 0;
-    char *room = (char *)cuda_scratch(SCRATCH_LOGITS, aside + 256 + slopes);
+    char *room = (char *)cuda_scratch(SCRATCH_LOGITS, counts_at + 256 + slopes);
     if (!room) return;
-    int32_t *count = a->allowed ? (int32_t *)(room + aside) : NULL;
+    int32_t *count = a->allowed ? (int32_t *)(room + counts_at) : NULL;
     float *Z = (float *)room;
     /* float32: in the place of the logits */
-    T *dZ = !gradient ? NULL : (T *)(slopes ? room + aside + 256 : room);
+    T *dZ = !gradient ? NULL : (T *)(slopes ? room + counts_at + 256 : room);
     if (count) LAUNCH(count_words, 1, 1024, 0, count, a->allowed, V);
     for (int at = 0; at < a->M && !cuda_lost(); at += step) {
         int rows = a->M - at < step ? a->M - at : step;

@@ -19,11 +19,11 @@ struct amx_shapes {
 /* GCC 12's own intrinsics do not say that they read and write memory. */
 #define AMX_SHAPE(s) __asm__ volatile("ldtilecfg %0" ::"m"(*(s)) : "memory")
 #define AMX_RELEASE() __asm__ volatile("tilerelease" ::: "memory")
-/* Tile t from rows that are `apart` bytes apart, and back. */
-#define AMX_LOAD(t, p, apart)                                                                      \
-    __asm__ volatile("tileloadd (%0,%1,1), %%tmm" #t ::"r"(p), "r"((size_t)(apart)) : "memory")
-#define AMX_STORE(p, apart, t)                                                                     \
-    __asm__ volatile("tilestored %%tmm" #t ", (%0,%1,1)" ::"r"(p), "r"((size_t)(apart)) : "memory")
+/* Tile t from rows that are `stride` bytes apart, and back. */
+#define AMX_LOAD(t, p, stride)                                                                     \
+    __asm__ volatile("tileloadd (%0,%1,1), %%tmm" #t ::"r"(p), "r"((size_t)(stride)) : "memory")
+#define AMX_STORE(p, stride, t)                                                                    \
+    __asm__ volatile("tilestored %%tmm" #t ", (%0,%1,1)" ::"r"(p), "r"((size_t)(stride)) : "memory")
 #define AMX_ZERO(t) __asm__ volatile("tilezero %%tmm" #t ::: "memory")
 /* 32-bit sums += bytes of rows [., 64] times signed bytes of columns [16, ., 4]. */
 #define AMX_UNSIGNED(sum, x, w)                                                                    \

@@ -257,13 +257,13 @@ static int run_tile(void *ctx, size_t i, int thread)
     alone = true;
     struct gemm_tile t = gemm_tile(&j->tiles, i);
     int rows = t.r1 - t.r0, cols = t.c1 - t.c0;
-    bool apart = rows % STEP != 0; /* the rows that pad it must not be written */
+    bool padded = rows % STEP != 0; /* the rows that pad it must not be written */
     float *C = j->C + (size_t)t.r0 * (size_t)j->ldc + t.c0;
     float *to =
-        apart ? work_scratch(SCRATCH_TILE, (size_t)up(rows) * (size_t)cols * sizeof(float)) : C;
+        padded ? work_scratch(SCRATCH_TILE, (size_t)up(rows) * (size_t)cols * sizeof(float)) : C;
     struct shape s = { up(rows), cols,   j->K,
-                       j->lda,   j->ldb, apart ? cols : j->ldc,
-                       j->ta,    j->tb,  j->add && !apart,
+                       j->lda,   j->ldb, padded ? cols : j->ldc,
+                       j->ta,    j->tb,  j->add && !padded,
                        false };
     const struct product *x = lookup(&s);
     uint16_t *A = j->A + (j->ta ? (size_t)t.r0 : (size_t)t.r0 * (size_t)j->lda);
@@ -271,7 +271,7 @@ static int run_tile(void *ctx, size_t i, int thread)
     if (!x || !execute(x, A, B, to))
         return err_set("bf16: %s failed on a product of %d x %d x %d; use float32", d.name, s.m,
                        s.n, s.k);
-    for (int r = 0; apart && r < rows; r++) {
+    for (int r = 0; padded && r < rows; r++) {
         float *c = C + (size_t)r * (size_t)j->ldc;
         const float *got = to + (size_t)r * (size_t)cols;
         if (j->add) simd_choose()->add(c, got, (size_t)cols);

@@ -101,9 +101,9 @@ static void pack_tile(uint16_t *to, const struct stored *s, int i, int k, bool c
     UNROLL for (int r = 0; r < 16; r++) _mm512_store_ps(to + r * DEPTH, v[r]);
 }
 
-/* Blocks of 32 rows or columns [i0, i1) over [k0, k1), each [k / 32][2] tiles, `apart` numbers from
- * one to the next: in the order in which they are stored. */
-static void pack(uint16_t *to, size_t apart, const struct stored *s, int i0, int i1, int k0,
+/* Blocks of 32 rows or columns [i0, i1) over [k0, k1), each [k / 32][2] tiles, `stride` numbers
+ * from one to the next: in the order in which they are stored. */
+static void pack(uint16_t *to, size_t stride, const struct stored *s, int i0, int i1, int k0,
                  int k1, bool columns)
 {
     int blocks = (i1 - i0 + SIDE - 1) / SIDE, steps = (k1 - k0 + DEPTH - 1) / DEPTH;
@@ -111,7 +111,7 @@ static void pack(uint16_t *to, size_t apart, const struct stored *s, int i0, int
      * rounding waits for memory, not for instructions. */
     for (int n = 0; n < blocks * steps; n++) {
         int b = s->along ? n / steps : n % blocks, step = s->along ? n % steps : n / blocks;
-        uint16_t *here = to + (size_t)b * apart + (size_t)step * 2 * TILE;
+        uint16_t *here = to + (size_t)b * stride + (size_t)step * 2 * TILE;
         for (int half = 0; half < 2; half++)
             pack_tile(here + half * TILE, s, i0 + b * SIDE + half * HALF, k0 + step * DEPTH,
                       columns);
@@ -139,13 +139,13 @@ static size_t block_size(const struct job *j) { return (size_t)j->steps * 2 * TI
 static void multiply(float *C, size_t ldc, const uint16_t *a, const uint16_t *b, int steps,
                      bool add)
 {
-    size_t apart = ldc * sizeof *C;
+    size_t stride = ldc * sizeof *C;
     float *below = C + HALF * ldc;
     if (add) {
-        AMX_LOAD(0, C, apart);
-        AMX_LOAD(1, C + HALF, apart);
-        AMX_LOAD(2, below, apart);
-        AMX_LOAD(3, below + HALF, apart);
+        AMX_LOAD(0, C, stride);
+        AMX_LOAD(1, C + HALF, stride);
+        AMX_LOAD(2, below, stride);
+        AMX_LOAD(3, below + HALF, stride);
     } else {
         AMX_ZERO_BLOCK();
         /* Rows of C are pages apart, so the hardware does not foresee what is stored next: 10 to
@@ -156,10 +156,10 @@ static void multiply(float *C, size_t ldc, const uint16_t *a, const uint16_t *b,
         }
     }
     for (int s = 0; s < steps; s++, a += 2 * TILE, b += 2 * TILE) AMX_BLOCK(AMX_BF16, a, b, TILE);
-    AMX_STORE(C, apart, 0);
-    AMX_STORE(C + HALF, apart, 1);
-    AMX_STORE(below, apart, 2);
-    AMX_STORE(below + HALF, apart, 3);
+    AMX_STORE(C, stride, 0);
+    AMX_STORE(C + HALF, stride, 1);
+    AMX_STORE(below, stride, 2);
+    AMX_STORE(below + HALF, stride, 3);
 }
 
 static void copy(float *to, size_t to_ld, const float *from, size_t from_ld, int rows, int cols)
@@ -189,21 +189,21 @@ static void block(float *C, size_t ldc, int rows, int cols, const uint16_t *a, c
 struct group {
     const struct job *j;
     int r0, r1, k0, k1;
-    const uint16_t *A;          /* packed, blocks `apart` from one to the next */
-    size_t apart;
+    const uint16_t *A;          /* packed, blocks `stride` from one to the next */
+    size_t stride;
 };
 
 static struct group group_of(const struct job *j, int r0, int r1, int k0, int k1)
 {
     struct group g = { j, r0, r1, k0, k1, NULL, block_size(j) };
     if (j->A) {
-        g.A = j->A + (size_t)(r0 / SIDE) * g.apart + (size_t)(k0 / DEPTH) * 2 * TILE;
+        g.A = j->A + (size_t)(r0 / SIDE) * g.stride + (size_t)(k0 / DEPTH) * 2 * TILE;
         return g;
     }
     /* Only as much of A as its turn needs: the copy is read while it is in the second cache. */
-    g.apart = (size_t)((k1 - k0 + DEPTH - 1) / DEPTH) * 2 * TILE;
-    uint16_t *room = work_scratch(SCRATCH_TILE, GROUP / SIDE * g.apart * sizeof *room);
-    pack(room, g.apart, &j->a, r0, r1, k0, k1, false);
+    g.stride = (size_t)((k1 - k0 + DEPTH - 1) / DEPTH) * 2 * TILE;
+    uint16_t *room = work_scratch(SCRATCH_TILE, GROUP / SIDE * g.stride * sizeof *room);
+    pack(room, g.stride, &j->a, r0, r1, k0, k1, false);
     g.A = room;
     return g;
 }
@@ -219,7 +219,7 @@ static void columns(const struct group *g, int c0, int c1, float *C, size_t ldc,
                             + (size_t)(g->k0 / DEPTH) * 2 * TILE;
         for (int r = g->r0; r < g->r1; r += SIDE)
             block(C + (size_t)(r - g->r0) * ldc + (c - c0), ldc, g->r1 - r, c1 - c,
-                  g->A + (size_t)((r - g->r0) / SIDE) * g->apart, b, steps, add);
+                  g->A + (size_t)((r - g->r0) / SIDE) * g->stride, b, steps, add);
     }
 }
 

@@ -120,7 +120,7 @@ static float *extra_of_cutoff(const struct vectors *src, const struct vectors *t
     if (o->map != INDUCE_VECMAP || (o->spelling == 0 && o->frequency == 0)) return NULL;
     uint32_t n = looked_at(src, o), m = looked_at(tgt, o);
     float *extra = mem_alloc((size_t)n * m * sizeof *extra);
-    scores_beside(s, n, m, extra);
+    scores_extra(s, n, m, extra);
     return extra;
 }
 

@@ -114,27 +114,27 @@ void frequency_free(struct frequency *f)
     free(f);
 }
 
-struct apart { const struct frequency *f; uint32_t first, m; float *S; };
+struct frequency_rows { const struct frequency *f; uint32_t first, m; float *S; };
 
-static int apart_row(void *ctx, size_t i, int thread)
+static int frequency_row(void *ctx, size_t i, int thread)
 {
     (void)thread;
-    const struct apart *a = ctx;
+    const struct frequency_rows *a = ctx;
     double src = a->f->src[a->first + i];
     float *to = a->S + i * a->m;
     for (size_t j = 0; !isnan(src) && j < a->m; j++) {
-        double apart = fabs(src - a->f->tgt[j]);
+        double difference = fabs(src - a->f->tgt[j]);
         /* NaN, of a word without a count, is neither: no term */
-        if (apart < 3) to[j] -= a->f->weight * (float)apart;
-        else if (apart >= 3) to[j] -= a->f->weight * 3;
+        if (difference < 3) to[j] -= a->f->weight * (float)difference;
+        else if (difference >= 3) to[j] -= a->f->weight * 3;
     }
     return 0;
 }
 
 void frequency_add(const struct frequency *f, uint32_t first, uint32_t n, uint32_t m, float *S)
 {
-    struct apart a = { f, first, m, S };
-    par_for(n, apart_row, &a);
+    struct frequency_rows a = { f, first, m, S };
+    par_for(n, frequency_row, &a);
 }
 
 /* --- scores ----------------------------------------------------------------------------------- */
@@ -155,7 +155,7 @@ struct scores {
     float *row, *col;              /* CSLS's means, [src->n] and [tgt->n] */
     double best;
     uint32_t rows, first, held;    /* of a block; which are held: [first, first + held) */
-    bool scored, beside;           /* S has scores, not likeness; E is that of the block */
+    bool scored, has_extra;        /* S has scores, not similarities; E is that of the block */
     float *S, *E;                  /* [rows, tgt->n]; E NULL without spelling and frequency */
 };
 
@@ -207,21 +207,24 @@ void scores_free(struct scores *s)
 }
 
 /* Rows [first, first + n) with the first m columns. */
-static void beside(struct scores *s, uint32_t first, uint32_t n, uint32_t m, float *E)
+static void extra_terms(struct scores *s, uint32_t first, uint32_t n, uint32_t m, float *E)
 {
     memset(E, 0, (size_t)n * m * sizeof *E);
     if (s->spelling) spelling_add(s->spelling, first, n, m, E);
     if (s->frequency) frequency_add(s->frequency, first, n, m, E);
 }
 
-void scores_beside(struct scores *s, uint32_t n, uint32_t m, float *E) { beside(s, 0, n, m, E); }
+void scores_extra(struct scores *s, uint32_t n, uint32_t m, float *E)
+{
+    extra_terms(s, 0, n, m, E);
+}
 
 /* The similarities of a block's rows, into S. */
-static void likeness(struct scores *s, uint32_t first)
+static void similarities(struct scores *s, uint32_t first)
 {
     uint32_t m = s->tgt->n, n = s->src->n - first < s->rows ? s->src->n - first : s->rows;
     int dim = s->src->dim;
-    if (s->first != first || s->held != n) s->beside = false;
+    if (s->first != first || s->held != n) s->has_extra = false;
     s->first = first;
     s->held = n;
     s->scored = false;
@@ -251,10 +254,10 @@ static int finish_row(void *ctx, size_t i, int thread)
 /* The scores of the block that begins at a row. */
 static void block(struct scores *s, uint32_t first)
 {
-    if (!s->held || s->first != first) likeness(s, first);
+    if (!s->held || s->first != first) similarities(s, first);
     if (s->scored) return;
-    if (s->E && !s->beside) beside(s, first, s->held, s->tgt->n, s->E);
-    s->beside = true;
+    if (s->E && !s->has_extra) extra_terms(s, first, s->held, s->tgt->n, s->E);
+    s->has_extra = true;
     par_for(s->held, finish_row, s);
     s->scored = true;
 }
@@ -278,7 +281,7 @@ static void fit(struct scores *s)
     double there, back;
     csls_best_init(&x, &z, s->src->n, s->tgt->n, s->o.K);
     for (uint32_t first = 0; first < s->src->n; first += s->rows) {
-        likeness(s, first);
+        similarities(s, first);
         csls_best_of(s->S, s->held, s->tgt->n, first, &x, &z);
     }
     csls_best_sort(&z);

@@ -51,7 +51,7 @@ struct scores *scores_new(const struct vectors *src, const struct vectors *tgt,
 void scores_free(struct scores *s);      /* NULL is fine */
 
 /* Spelling and frequency alone of the first n source and m target words, into E [n, m]. */
-void scores_beside(struct scores *s, uint32_t n, uint32_t m, float *E);
+void scores_extra(struct scores *s, uint32_t n, uint32_t m, float *E);
 
 /* By the cosines of the vectors, whose rows have length 1. */
 void scores_by_vectors(struct scores *s);

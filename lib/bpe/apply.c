@@ -54,7 +54,7 @@ struct bpe_scratch {
     struct item *item; size_t item_cap;
     /* long words */
     uint32_t *next, *prev; size_t next_cap, prev_cap;
-    uint64_t *heap, *batch, *aside; size_t heap_n, heap_cap, batch_cap, aside_cap;
+    uint64_t *heap, *batch, *dropped_out; size_t heap_n, heap_cap, batch_cap, dropped_cap;
 };
 
 static inline uint64_t pair_hash(uint32_t left, uint32_t right)
@@ -222,7 +222,7 @@ void bpe_scratch_free(struct bpe_scratch *s)
 {
     if (!s) return;
     free(s->piece); free(s->todo); free(s->item); free(s->next); free(s->prev);
-    free(s->heap); free(s->batch); free(s->aside);
+    free(s->heap); free(s->batch); free(s->dropped_out);
     free(s);
 }
 
@@ -393,7 +393,7 @@ static size_t merge_long(const struct bpe *b, struct bpe_scratch *s, size_t k,
     const uint32_t end = (uint32_t)k, none = UINT32_MAX;
     s->heap_n = 0;
     for (uint32_t i = 0; i + 1 < end; i++) push_pair(b, s, i, i + 1);
-    size_t aside_n = 0;
+    size_t dropped_n = 0;
     while (s->heap_n) {
         uint32_t rank = (uint32_t)(s->heap[0] >> 32);
         size_t batch_n = 0;
@@ -408,8 +408,8 @@ static size_t merge_long(const struct bpe *b, struct bpe_scratch *s, size_t k,
             if (j == none || j >= end) continue;
             if (item[i].sym != b->op[rank].left || item[j].sym != b->op[rank].right) continue;
             if (dropped(drop)) {
-                mem_room(&s->aside, &s->aside_cap, aside_n + 1, sizeof *s->aside);
-                s->aside[aside_n++] = e;
+                mem_room(&s->dropped_out, &s->dropped_cap, dropped_n + 1, sizeof *s->dropped_out);
+                s->dropped_out[dropped_n++] = e;
                 continue;
             }
             mem_room(&s->batch, &s->batch_cap, batch_n + 1, sizeof *s->batch);
@@ -433,7 +433,7 @@ static size_t merge_long(const struct bpe *b, struct bpe_scratch *s, size_t k,
             if (i) push_pair(b, s, s->prev[i], i);
             if (s->next[i] < end) push_pair(b, s, i, s->next[i]);
         }
-        while (aside_n) heap_push(s, s->aside[--aside_n]);
+        while (dropped_n) heap_push(s, s->dropped_out[--dropped_n]);
     }
     size_t m = 0;
     for (uint32_t i = 0; i < end; i = s->next[i]) item[m++] = item[i];

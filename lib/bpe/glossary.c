@@ -130,7 +130,7 @@ static int cut(const struct glossary *g, int i, struct glossary_scratch *s, cons
         found = match(g->search[i], s, text, n, from, PCRE2_NOTEMPTY_ATSTART, &begin, &end);
         if (found < 0) return -1;
         if (!found) break;
-        /* \K may put a match's start behind its end or before the last match */
+        /* \K may put a match's start after its end or before the last match */
         if (begin < from || end < begin)
             return err_set("glossary \"%s\": matches what it matched before; leave \\K out",
                            g->text[i]);

@@ -38,7 +38,7 @@ struct top { uint64_t count; uint32_t pair; };
 struct seen { uint32_t symbol, at; };
 /* Neighbours of merged places on one side. */
 struct side {
-    uint32_t old, merged;                           /* what they were beside, and are now */
+    uint32_t old, merged;                           /* what their neighbour was, and is now */
     struct sum *sum; size_t sum_cap;                /* [names.n]; all zero between uses */
     struct seen *seen; size_t n, seen_cap;          /* the places that have one, in order */
     uint32_t *touched; size_t touched_n, touched_cap;    /* each neighbour once */
@@ -49,7 +49,7 @@ struct learn {
     uint32_t *cells_of; size_t cells_of_cap;        /* [names.n] how many cells a symbol covers */
     uint32_t *cell; size_t cells;
     struct run *run;
-    uint32_t *run_of;                               /* of the cells SHARE i: the first run behind */
+    uint32_t *run_of;                               /* of the cells SHARE i: the first run after */
     struct pair *pair; size_t pairs, pair_cap;
     uint32_t *place; size_t places;
     struct top *heap; size_t heap_n, heap_cap;      /* pairs with a count of `warm` and more */
@@ -352,11 +352,11 @@ static inline void see(struct learn *l, struct side *d, uint32_t by, uint32_t at
 static inline void see_both(struct learn *l, uint32_t at, uint32_t cells)
 {
     const uint32_t *c = &l->cell[at];
-    uint32_t before_it = c[-1] & ~BACK, behind = c[cells];
+    uint32_t before_it = c[-1] & ~BACK, after = c[cells];
     uint64_t count = frequency(l, at);
     if (before_it) see(l, &l->on_left, before_it, at - l->cells_of[before_it], count);
     /* another merged symbol on the right counts this pair as its left neighbour */
-    if (behind && behind != l->on_right.merged) see(l, &l->on_right, behind, at, count);
+    if (after && after != l->on_right.merged) see(l, &l->on_right, after, at, count);
 }
 
 /* The pairs that a merged symbol has with what was seen on one side of it. */
@@ -397,7 +397,7 @@ static void side_start(struct side *d, uint32_t old, uint32_t merged, size_t pla
     mem_room(&d->seen, &d->seen_cap, places, sizeof *d->seen);
 }
 
-/* A place's neighbours are looked at only when the next place has been merged, which may be beside
+/* A place's neighbours are looked at only when the next place has been merged, which may be next to
  * it. */
 static void merge(struct learn *l, uint32_t pair, uint32_t merged)
 {

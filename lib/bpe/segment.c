@@ -88,7 +88,7 @@ static int encode_word(const struct job *j, struct thread_state *t, const char *
     return 0;
 }
 
-/* --- tokens: a word and, behind it, what is copied as it is --- */
+/* --- tokens: a word and, after it, what is copied as it is --- */
 
 struct token { const char *s; uint32_t n, gap_n; uint64_t hash; struct key16 key; };
 

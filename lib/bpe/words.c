@@ -15,7 +15,7 @@ enum { BLOCK = 1 << 19, PARTS = 32, UNIT = 8, FEW = 1 << 12, ARENA = 1 << 18 };
 /* A slot holds the lower half of the hash and the entry's place in the arena in units of 8 bytes,
  * from 1: 8 bytes, so that most words that are not there are ruled out in one cache line. */
 struct slot { uint32_t tag, at; };
-/* s: at least 16 bytes, zeros behind a shorter word, so that they are its key */
+/* s: at least 16 bytes, zeros after a shorter word, so that they are its key */
 struct entry { uint64_t count; uint32_t n; char s[]; };
 struct table { struct slot *slot; uint32_t mask, n; char *arena; size_t used, cap; };
 
@@ -87,7 +87,7 @@ static void grow(struct table *t)
 /* A word on its way into a table. */
 struct token { const char *s; size_t n; uint64_t hash; struct key16 key; };
 
-/* Its entry, behind the others, in the free slot i. */
+/* Its entry, after the others, in the free slot i. */
 static int add_new(struct table *t, uint32_t i, const struct token *w, uint64_t count)
 {
     /* 0 is "no entry": the first one begins one unit later */
@@ -162,8 +162,8 @@ static void drop_block(void *ctx, void *item) { free_block(ctx, item); }
 /* what: NULL: not UTF-8. */
 static int bad_word(const struct job *j, const struct block *b, const char *at, const char *what)
 {
-    /* Lines are counted only now: counting them while reading would cost every text what one in a
-     * thousand needs. */
+    /* Lines are counted only now: counting them while reading would cost every text what only one
+     * with a fault needs. */
     uint64_t line = b->line;
     const char *begin = b->text;
     for (const char *p; (p = memchr(begin, '\n', (size_t)(at - begin))); begin = p + 1) line++;
@@ -201,7 +201,7 @@ static int count_some(const struct job *j, const struct block *b, struct table *
     return 0;
 }
 
-/* SCAN bytes behind `end` may be read. */
+/* SCAN bytes past `end` may be read. */
 static int count_span(const struct job *j, const struct block *b, struct table *part, const char *s,
                       const char *end)
 {

@@ -98,7 +98,7 @@ static int write_matrix(struct csr *m, uint64_t n, uint64_t words, struct out *o
     struct npz z = { .out = out };
     const char *index = m->wide == 4 ? "<i4" : "<i8";
     unsigned char *starts = mem_zero((size_t)words + 1, m->wide), shape[16];
-    /* a row's next place is by now where the row behind it begins */
+    /* a row's next place is by now where the next row begins */
     for (uint64_t i = 0; i < words; i++) put_index(m, starts, i + 1, m->at[i]);
     put64(shape, words);
     put64(shape + 8, words);
@@ -118,7 +118,7 @@ int cooc_write_npz(const struct cooc_view *w, const char *path)
 {
     uint64_t words = w->c->ids - VOCAB_SPECIALS;
     struct csr m = { .w = w, .twice = w->c->scheme.sides == COOC_SYMMETRIC };
-    struct out *out = out_open_binary(path), *beside = NULL;
+    struct out *out = out_open_binary(path), *word_file = NULL;
     if (!out) return -1;
     m.at = mem_zero((size_t)words + 1, sizeof *m.at);
     int rc = cooc_view_each(w, each_length, &m);
@@ -133,15 +133,15 @@ int cooc_write_npz(const struct cooc_view *w, const char *path)
     if (rc == 0 && path && strcmp(path, "-")) {
         char *name = mem_alloc(strlen(path) + 7);
         sprintf(name, "%s.words", path);
-        beside = out_open(name);
-        rc = beside ? write_words(w->v, beside) : -1;
+        word_file = out_open(name);
+        rc = word_file ? write_words(w->v, word_file) : -1;
         free(name);
     }
     room_close(&m.cols);
     room_close(&m.data);
     free(m.at);
-    if (rc == 0) return beside ? out_commit_pair(out, beside) : out_commit(out);
-    out_abort(beside);
+    if (rc == 0) return word_file ? out_commit_pair(out, word_file) : out_commit(out);
+    out_abort(word_file);
     out_abort(out);
     return -1;
 }

@@ -18,7 +18,7 @@ static int bad(const struct cooc *c, uint64_t at, const char *what)
                    c->path, at, what);
 }
 
-/* Where fuzzing is built, checksums are not compared: everything behind them is to be reached. */
+/* Where fuzzing is built, checksums are not compared, so that fuzzing reaches what they guard. */
 static bool differs(uint64_t a, uint64_t b)
 {
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION

@@ -69,7 +69,7 @@ void cooc_skip_free(struct cooc_skip *s)
     *s = (struct cooc_skip){ 0 };
 }
 
-/* The token at *at, which moves behind it; false at the end or where no "\n" follows. */
+/* The token at *at, which moves past it; false at the end or where no "\n" follows. */
 static bool next(const char *text, size_t size, size_t *at, struct token *t)
 {
     const char *nl = *at < size ? memchr(text + *at, '\n', size - *at) : NULL;

@@ -131,7 +131,6 @@ struct vocab *cooc_collect(const struct cooc_input *in, int n, const struct cooc
 {
     struct collect c = { .in = intake_open(in, n, o, 1 << 18),
                          .table = mem_zero((size_t)o->threads, sizeof *c.table),
-                         /* one share more than threads: the tables are added up into the first */
                          .memory = memory / (size_t)(o->threads + 1),
                          .lock = PTHREAD_MUTEX_INITIALIZER };
     struct pipeline p = {

@@ -287,12 +287,12 @@ static void extend(struct search *s, int done, unsigned used, double sum)
         if (used >> j & 1) continue;
         double add = s->bi[last][j];
         /* has the loop, going back from j, passed the head? */
-        bool behind = false;
+        bool after_head = false;
         for (int i = done - 1; i >= 0; i--) add += s->pre[s->to[i]][j];
         for (int i = done - 1; i >= 0 && j != s->head; i--) {
-            if (s->to[i] == s->head) { behind = true; continue; }
+            if (s->to[i] == s->head) { after_head = true; continue; }
             bool headed = used >> s->head & 1;
-            int k = !headed ? 0 : behind ? 2 : 1;
+            int k = !headed ? 0 : after_head ? 2 : 1;
             add += s->side[k][s->to[i]][j];
         }
         s->to[done] = j;

@@ -317,7 +317,7 @@ void mix_parameters(const struct mix *x, struct model *m)
         if (x->m[i].o->parameters) x->m[i].o->parameters(x->m[i].self, m);
 }
 
-/* Tensors beside the model's (MoCo's head), each with Adam's moments: the model's file has none of
+/* Tensors besides the model's (MoCo's head), each with Adam's moments: the model's file has none of
  * them, so they are part of the run's state. */
 static void keep_beside(const struct params *ps, struct state *s)
 {

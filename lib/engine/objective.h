@@ -202,7 +202,7 @@ struct objective {
     /* Reads its files, adds heads and state. Nothing of the device or the model's weights is
      * there yet. */
     int (*open)(void *self, struct setup *s);
-    /* Adds tensors that are learnt besides the model's own (params_add_beside), to m that is laid
+    /* Adds tensors that are learnt besides the model's own (params_add_extra), to m that is laid
      * out and no more, also on the planning device. Checkpoints keep them with their moments in
      * state.safetensors; the model's folder does not have them. */
     void (*parameters)(void *self, struct model *m);

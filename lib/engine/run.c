@@ -121,9 +121,9 @@ int run_join(struct run *r)
     if (ranks_rank(r->ranks)) msg_set_mute(true);
     /* Ranks that may run on the same processors share them: each with all threads would be slower
      * than one rank. */
-    int beside = ranks_sharing_processors(r->ranks);
-    if (beside > 1 && !prog_given("threads")) {
-        int share = par_threads() / beside;
+    int sharing = ranks_sharing_processors(r->ranks);
+    if (sharing > 1 && !prog_given("threads")) {
+        int share = par_threads() / sharing;
         par_threads_set(share > 1 ? share : 1);
     }
     msg_note("%s: %d ranks, %d on this machine", t->name, ranks_size(r->ranks),
@@ -255,7 +255,7 @@ static int first_weights(struct run *r)
 static int make_model(struct run *r, void (*ready)(void *with, struct model *m), void *with)
 {
     const struct kernels *k = r->how.profile ? profile_kernels(r->kernels) : r->kernels;
-    /* Shapes, then what is beside the model, then memory: parameters are one array. */
+    /* Shapes, then what the model has besides, then memory: parameters are one array. */
     if (model_shapes(&r->m, &r->shape, k) < 0) return -1;
     mix_parameters(&r->mix, &r->m);
     if (r->engine.share > 1)

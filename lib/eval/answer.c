@@ -101,11 +101,11 @@ static void set_apart(struct answer_tokens *t)
     out->n = 0;
     for (size_t i = 0; i < t->text.n; i += (size_t)len) {
         uint32_t c = utf8_get(t->text.v + i, t->text.n - i, &len);
-        bool apart = c >= 0x4E00 && c <= 0x9FA5;
-        if (apart) out->v[out->n++] = ' ';
+        bool spaced = c >= 0x4E00 && c <= 0x9FA5;
+        if (spaced) out->v[out->n++] = ' ';
         memcpy(out->v + out->n, t->text.v + i, (size_t)len);
         out->n += (size_t)len;
-        if (apart) out->v[out->n++] = ' ';
+        if (spaced) out->v[out->n++] = ' ';
     }
     split_unicode(&t->token, out->v, out->n);
 }

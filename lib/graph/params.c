@@ -35,10 +35,10 @@ int params_add(struct params *ps, const char *name, int rows, int cols, bool dec
     return ps->n++;
 }
 
-int params_add_beside(struct params *ps, const char *name, int rows, int cols, bool decay)
+int params_add_extra(struct params *ps, const char *name, int rows, int cols, bool decay)
 {
     int i = params_add(ps, name, rows, cols, decay);
-    ps->p[i].beside = true;
+    ps->p[i].extra = true;
     return i;
 }
 
@@ -46,7 +46,7 @@ int params_own(const struct params *ps)
 {
     int n = ps->n;
     /* they are added after all of the model's own */
-    while (n > 0 && ps->p[n - 1].beside) n--;
+    while (n > 0 && ps->p[n - 1].extra) n--;
     return n;
 }
 

@@ -17,7 +17,7 @@ struct param {
     bool no_grad;                /* nothing is there since params_grad_clear, not even zeros */
     /* trained with the model without being part of it (an objective's head): left out of a model's
      * files */
-    bool beside;
+    bool extra;
     bool held_int8;              /* params_hold_int8 */
     /* then its values, once params_use has read them; or a copy of them (params_copy_int8) */
     struct kern_int8 *int8;
@@ -44,7 +44,7 @@ void params_init(struct params *ps, const struct kernels *k);
 /* Adds a tensor before params_alloc; returns its index. Names are unique. */
 int params_add(struct params *ps, const char *name, int rows, int cols, bool decay);
 /* The same for tensors besides the model's own, which come after all of those. */
-int params_add_beside(struct params *ps, const char *name, int rows, int cols, bool decay);
+int params_add_extra(struct params *ps, const char *name, int rows, int cols, bool decay);
 /* Tensors of the model itself, which stand first. */
 int params_own(const struct params *ps);
 /* Allocates, zeroed; with_grad also grad, m, v. -1 with a message when memory is short. */

@@ -142,7 +142,7 @@ static void backward_from(struct tape *t, int first)
         /* Gradients complete from the last layer to the first: ranks send those of the later layers
          * while the earlier ones are still computed. Within a segment that is run again (first > 0)
          * record numbers mean nothing to the caller. */
-        if (!first && t->behind) t->behind(t->behind_ctx, i);
+        if (!first && t->grad_hook) t->grad_hook(t->grad_hook_ctx, i);
     }
 }
 

@@ -32,8 +32,8 @@ struct tape {
     uint32_t site;               /* counts the dropouts of a forward pass */
     float p_drop, p_attn;        /* dropout of hidden states, of attention probabilities */
     /* called by tape_backward after each record, from the last to 0; NULL: not called */
-    void (*behind)(void *ctx, int record);
-    void *behind_ctx;
+    void (*grad_hook)(void *ctx, int record);
+    void *grad_hook_ctx;
 };
 
 void tape_init(struct tape *t, const struct kernels *k, struct params *ps);

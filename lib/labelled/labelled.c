@@ -65,7 +65,7 @@ static void unrecognised(const struct content *c, const struct labelled_options 
             snprintf(names + strlen(names), sizeof names - strlen(names), " %s", table[i]->name);
     err_set("%s: is in none of the formats expected here%s; name it with --format, one of:%s",
             c->name,
-            o->kind == LABELLED_TAGS ? " (one word per line, a blank line behind each sentence)"
+            o->kind == LABELLED_TAGS ? " (one word per line, a blank line after each sentence)"
                                      : "",
             names);
 }

@@ -235,7 +235,7 @@ int windows_make(struct windows *w, const struct window_options *o, const struct
                                           (uint32_t)answer->to, &first, &last);
     w->n = 0;
     if (room < 1 || o->stride < 1)
-        return err_set("windows of %d rows have no room for context behind a question of %d "
+        return err_set("windows of %d rows have no room for context after a question of %d "
                        "tokens; raise "
                        "--longest",
                        o->longest, asked);

@@ -155,9 +155,9 @@ static void prepare(struct search *z, struct model *m, const struct var *memory,
     for (int r = 0; r < b->stride; r++) table[z->row[AT][r]] = z->row[START][r];
     b->table = tape_int32(z->t, table, (size_t)parts);
     free(table);
-    size_t said = (size_t)longest * (size_t)n * sizeof(int32_t);
-    b->word = tape_alloc(z->t, said);
-    b->parent = tape_alloc(z->t, said);
+    size_t entries = (size_t)longest * (size_t)n * sizeof(int32_t);
+    b->word = tape_alloc(z->t, entries);
+    b->parent = tape_alloc(z->t, entries);
     b->n_done = tape_alloc(z->t, (size_t)b->all * sizeof *b->n_done);
     z->k->zero(b->n_done, (size_t)b->all * sizeof *b->n_done);
     b->done = tape_alloc(z->t, (size_t)b->all * (size_t)b->beam * sizeof *b->done);
@@ -293,14 +293,15 @@ static int finish(const struct search *z, const struct batch *src, struct hyps *
 {
     const struct kern_beam *b = &z->b;
     size_t n = (size_t)b->all, beams = n * (size_t)b->beam,
-           said = (size_t)(z->steps < z->longest ? z->steps : z->longest) * beams;
-    struct found f = { mem_alloc(said * sizeof *f.word + 1), mem_alloc(said * sizeof *f.parent + 1),
+           entries = (size_t)(z->steps < z->longest ? z->steps : z->longest) * beams;
+    struct found f = { mem_alloc(entries * sizeof *f.word + 1),
+                       mem_alloc(entries * sizeof *f.parent + 1),
                        mem_zero(n + 1, sizeof *f.count), mem_zero(beams + 1, sizeof *f.done) };
     if (z->steps) {
         z->k->download(f.count, b->n_done, n * sizeof *f.count);
         z->k->download(f.done, b->done, beams * sizeof *f.done);
-        z->k->download(f.word, b->word, said * sizeof *f.word);
-        z->k->download(f.parent, b->parent, said * sizeof *f.parent);
+        z->k->download(f.word, b->word, entries * sizeof *f.word);
+        z->k->download(f.parent, b->parent, entries * sizeof *f.parent);
     }
     for (int i = 0; i < src->n; i++)
         if (src->len[i] <= 2) {

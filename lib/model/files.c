@@ -139,7 +139,7 @@ int model_check_vocab(const struct model_config *c, const struct vocab *v, const
 {
     return v->hash == c->vocab_hash && v->n == (uint32_t)c->vocab
                ? 0
-               : err_set("%s: is not the vocabulary that the config.json beside it was made with "
+               : err_set("%s: is not the vocabulary that the config.json next to it was made with "
                          "(its hash or size differs)",
                          path);
 }

@@ -67,7 +67,7 @@ void model_hold_int8(struct model *m);
 int model_copy_int8(struct model *m);
 size_t model_int8_bytes(const struct model *m);
 /* First weights for all of them, tensors that were added between the two steps included
- * (params_add_beside). */
+ * (params_add_extra). */
 void model_draw(struct model *m, uint64_t seed);
 void model_free(struct model *m);
 

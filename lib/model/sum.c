@@ -164,7 +164,7 @@ int sum_file_check(const char *dir, const char *name, const char *sum)
 {
     char hex[SUM_HEX + 1], line[256];
     if (!is_there(dir, sum)) {
-        msg_note("%s/%s: has no %s beside it, so damage to it may go unnoticed", dir, name, sum);
+        msg_note("%s/%s: has no %s next to it, so damage to it may go unnoticed", dir, name, sum);
         return 0;
     }
     if (file_sum(dir, name, hex) < 0) return -1;

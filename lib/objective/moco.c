@@ -308,8 +308,8 @@ static void parameters(void *self, struct model *m)
 {
     struct moco *o = self;
     /* Without biases, as in Eqs. 1 and 2. Beside the model: its file has none of the head. */
-    o->W1 = params_add_beside(&m->ps, "moco.head.0.weight", m->c.dim, m->c.dim, true);
-    o->W2 = params_add_beside(&m->ps, "moco.head.1.weight", o->dim, m->c.dim, true);
+    o->W1 = params_add_extra(&m->ps, "moco.head.0.weight", m->c.dim, m->c.dim, true);
+    o->W2 = params_add_extra(&m->ps, "moco.head.1.weight", o->dim, m->c.dim, true);
 }
 
 static int start(void *self, struct pass *p, struct state *s)

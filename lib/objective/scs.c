@@ -6,7 +6,7 @@
  *
  * What the model expects at a row comes from MLM's pass of the same step (--scs-from pass) or from
  * one more of the sentences as they are, without dropout (clean). Sentences of a language that has
- * no words of its own beside any other are left out of the second pass: they would weigh twice.
+ * no words of its own against any other are left out of the second pass: they would weigh twice.
  *
  * On MASS (SCS-MASS, appendix A.3) it is the encoder that reads mixtures, in place of words outside
  * the span; what the decoder reads and predicts stays. An encoder of MASS predicts nothing, so what

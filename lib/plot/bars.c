@@ -237,10 +237,10 @@ static void script(FILE *to, const void *what, bool png)
     int down = (n + across - 1) / across;
     for (int k = 0; k < b->bar.n; k++)
         if ((int)strlen(b->bar.v[k]) > longest) longest = (int)strlen(b->bar.v[k]);
-    int each = 110 + b->group.n * (22 * b->bar.n + 24), beside = 70 + 17 * longest / 2;
-    int width = f->width ? f->width : across * (each < 300 ? 300 : each) + beside;
+    int each = 110 + b->group.n * (22 * b->bar.n + 24), legend = 70 + 17 * longest / 2;
+    int width = f->width ? f->width : across * (each < 300 ? 300 : each) + legend;
     int height = f->height ? f->height : (f->title ? 30 : 0) + down * 294;
-    if (beside > width / 3) beside = width / 3;
+    if (legend > width / 3) legend = width / 3;
     gnuplot_terminal(to, png, width, height);
     data(to, b);
     fputs("set xtics (", to);
@@ -255,7 +255,7 @@ static void script(FILE *to, const void *what, bool png)
           "set tics nomirror out scale 0.5 textcolor '#444444' font ',11'\n"
           "set grid ytics lw 0.8 lc rgb '#E0E0E0' dt solid\nset xzeroaxis lc rgb '#555555'\n"
           "set style fill solid 0.85 noborder\n", to);
-    double right = 1 - (double)beside / width, top = 1 - (f->title ? 30.0 / height : 0);
+    double right = 1 - (double)legend / width, top = 1 - (f->title ? 30.0 / height : 0);
     fprintf(to, "set key at screen %.4f,%.4f left top Left reverse samplen 1.2 spacing 1.25 font "
                 "',12' textcolor rgb '#222222'\n", right + 10.0 / width, top - 28.0 / height);
     gnuplot_title(to, f->title, width, height);

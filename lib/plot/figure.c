@@ -161,13 +161,13 @@ static void data(FILE *to, const struct figure *f)
     for (int i = 0; i < f->n; i++)
         for (int k = 0; k < f->panel[i].n; k++) {
             const struct curve *c = &f->panel[i].curve[k];
-            double apart = has_bars(&f->panel[i]) && !f->log_x ? 0.012 * (e.high - e.low) : 0;
+            double offset = has_bars(&f->panel[i]) && !f->log_x ? 0.012 * (e.high - e.low) : 0;
             fprintf(to, "$d%d_%d << EOD\n", i, k);
             for (size_t j = 0; j < c->n; j++) {
                 double half = c->half && isfinite(c->half[j]) ? c->half[j] : 0;
                 if (!isfinite(c->y[j])) { fputs("\n", to); continue; }
                 fprintf(to, "%.15g %.9g %.9g %.9g %.9g\n",
-                        c->x[j] + apart * (k - (f->panel[i].n - 1) / 2.0), c->y[j],
+                        c->x[j] + offset * (k - (f->panel[i].n - 1) / 2.0), c->y[j],
                         c->faint ? c->faint[j] : c->y[j], c->y[j] - half, c->y[j] + half);
             }
             fputs("EOD\n", to);
@@ -248,16 +248,16 @@ static void script(FILE *to, const void *what, bool png)
     int width = f->width ? f->width : columns == 1 ? 640 : columns * 420;
     bool narrow = f->width && f->width < NARROW;
     /* width of the legend's column in pixels, estimated from the longest label */
-    int beside = most > 1 ? 70 + 17 * longest / 2 : 0;
-    if (beside > 420) beside = 420;
-    if (f->width && beside > width / 3) beside = width / 3;
+    int legend = most > 1 ? 70 + 17 * longest / 2 : 0;
+    if (legend > 420) legend = 420;
+    if (f->width && legend > width / 3) legend = width / 3;
     /* or the height of its rows below */
     int below = narrow && most > 1 ? 18 * named + 12 : 0;
-    if (narrow) { beside = 0; columns = 1; rows = f->n; }
+    if (narrow) { legend = 0; columns = 1; rows = f->n; }
     int height = f->height
                      ? f->height
                      : (f->title ? 30 : 0) + below + rows * (columns == 1 && !narrow ? 384 : 294);
-    if (!f->width) width += beside;
+    if (!f->width) width += legend;
 
     gnuplot_terminal(to, png, width, height);
     data(to, f);
@@ -284,7 +284,7 @@ static void script(FILE *to, const void *what, bool png)
           to);
     gnuplot_quoted(to, f->x_label);
     fputs(" textcolor '#444444' font ',12' offset 0,0.4\n", to);
-    double right = 1 - (double)beside / width, top = 1 - (f->title ? 30.0 / height : 0);
+    double right = 1 - (double)legend / width, top = 1 - (f->title ? 30.0 / height : 0);
     double floor = (double)below / height;
     if (below) fprintf(to, "set key at screen %.4f,%.4f\n", 58.0 / width, floor - 2.0 / height);
     else fprintf(to, "set key at screen %.4f,%.4f\n", right + 10.0 / width, top - 28.0 / height);

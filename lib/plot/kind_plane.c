@@ -18,9 +18,9 @@ const struct opt plot_plane_rows[] = {
     { "pairs", 0, OPT_INT(plot_options, plane.pairs), "N",
       "show only the first N pairs; 0: all", .min = 0, .max = 1e9 },
     { "names", 0, OPT_INT(plot_options, plane.names), "N",
-      "write the words of the first N pairs beside their points", .min = 0, .max = 10000 },
+      "write the words of the first N pairs next to their points", .min = 0, .max = 10000 },
     { "name", 0, OPT_LIST(plot_options, plane.name), "WORD",
-      "write this word and its translation beside their points; may be repeated" },
+      "write this word and its translation next to their points; may be repeated" },
     { "max-vocab", 0, OPT_INT(plot_options, plane.max_vocab), "N",
       "read at most N vectors per file; 0: all", .min = 0, .max = 1e9 },
     { "normalize", 0, OPT_STR(plot_options, plane.normalize), "STEPS",
@@ -159,7 +159,7 @@ static int draw(const void *data, const struct plot_options *o, bool png, char *
     int rc = plane_draw(&w->plane, w->set, o->title, &names, o->width, o->height, png, bytes, n,
                         &without);
     if (without)
-        msg_note("%d labels did not fit beside their points; lower --names or raise --width",
+        msg_note("%d labels did not fit next to their points; lower --names or raise --width",
                  without);
     return rc;
 }

@@ -391,7 +391,7 @@ static int go_on(struct ranks *r, struct sum *s)
     /* in the GPU's own stream, after what computed the gradients: neither waits for the
      * processor */
     case EXCHANGE:
-        if (!s->ready || d->behind(RANKS_OWN, s->ready) < 0) return -1;
+        if (!s->ready || d->wait(RANKS_OWN, s->ready) < 0) return -1;
         if (s->a.x) return exchange(r, s);
         s->job.stage = ENDS;
         return gather_sums(r, s);

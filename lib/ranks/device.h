@@ -49,7 +49,7 @@ struct ranks_device {
     /* A place in a stream, after what is in it: NULL with a message. */
     void *(*mark)(enum ranks_stream s);
     /* s goes on when the mark was reached. -1 with a message */
-    int (*behind)(enum ranks_stream s, void *mark);
+    int (*wait)(enum ranks_stream s, void *mark);
     int (*reached)(void *mark);          /* 1, 0: not yet, -1 with a message; does not wait */
     void (*forget)(void *mark);
 

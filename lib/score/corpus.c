@@ -151,7 +151,8 @@ static int add_set(struct score_corpus *c, const struct testset *t, const char *
         *n = mem_zero((size_t)refs, sizeof **n);
         *cap = mem_zero((size_t)refs, sizeof **cap);
     } else if (refs != c->n_refs)
-        return err_set("--test-set: %s has %d references and the first set %d; score them apart",
+        return err_set("--test-set: %s has %d references and the first set %d; score "
+                       "them separately",
                        name, refs, c->n_refs);
     for (int k = 0, r = 0; k < t->n; k++) {
         if (!t->field[k].reference) continue;

@@ -79,16 +79,16 @@ static void fold(const struct offsets *o, struct letters *l, uint32_t c, uint32_
         if (c > ' ' && c < 127) put(l, c >= 'A' && c <= 'Z' ? c + 32 : c, from, to);
         return;
     }
-    UChar apart[32];
+    UChar decomposed[32];
     UErrorCode e = U_ZERO_ERROR;
-    int32_t n = o->nfkd ? unorm2_getDecomposition(o->nfkd, (UChar32)c, apart, 32, &e) : -1;
+    int32_t n = o->nfkd ? unorm2_getDecomposition(o->nfkd, (UChar32)c, decomposed, 32, &e) : -1;
     if (n < 0 || U_FAILURE(e)) {
         if (!is_nothing(c)) put(l, (uint32_t)u_foldCase((UChar32)c, U_FOLD_CASE_DEFAULT), from, to);
         return;
     }
     for (int32_t i = 0; i < n; ) {
         UChar32 x;
-        U16_NEXT(apart, i, n, x);
+        U16_NEXT(decomposed, i, n, x);
         if (!is_nothing((uint32_t)x))
             put(l, (uint32_t)u_foldCase(x, U_FOLD_CASE_DEFAULT), from, to);
     }

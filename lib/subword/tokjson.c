@@ -24,7 +24,7 @@ void tokjson_work_free(struct tokjson_work *w)
         tbuf_free(&w->norm[i]);
     }
     tbuf_free(&w->word);
-    free(w->stretch); free(w->wide); free(w->apart); free(w->symbol); free(w->heap);
+    free(w->stretch); free(w->wide); free(w->normalized); free(w->symbol); free(w->heap);
     spm_scratch_free(w->spm);
     pcre2_match_data_free(w->match);
     free(w);

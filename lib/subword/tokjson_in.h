@@ -80,7 +80,7 @@ struct tokjson_work {
     struct cuts cuts[2];
     struct tbuf norm[2];
     struct stretch *stretch; size_t n_stretches, stretches_cap;
-    uint16_t *wide, *apart; size_t wide_cap, apart_cap;
+    uint16_t *wide, *normalized; size_t wide_cap, normalized_cap;
     struct symbol *symbol; size_t n_symbols, symbols_cap;
     struct candidate *heap; size_t n_heap, heap_cap;
     struct tbuf word;

@@ -46,13 +46,15 @@ static int unicode_form(struct tokjson_work *w, enum normalizer_type form, const
     enum { MOST = 18 };
     if (n > INT32_MAX / MOST / 3)
         return err_set("a line of %zu bytes is too long to be normalised", n);
-    int32_t wide, apart, bytes;
+    int32_t wide, length, bytes;
     mem_room(&w->wide, &w->wide_cap, n + 1, sizeof *w->wide);
     u_strFromUTF8((UChar *)w->wide, (int32_t)n + 1, &wide, s, (int32_t)n, &e);
-    mem_room(&w->apart, &w->apart_cap, (size_t)MOST * (size_t)wide + 8, sizeof *w->apart);
-    apart = unorm2_normalize(u, (UChar *)w->wide, wide, (UChar *)w->apart, MOST * wide + 8, &e);
-    u_strToUTF8(tbuf_room(out, 3 * (size_t)apart + 1), 3 * apart + 1, &bytes, (UChar *)w->apart,
-                apart, &e);
+    mem_room(&w->normalized, &w->normalized_cap, (size_t)MOST * (size_t)wide + 8,
+             sizeof *w->normalized);
+    length = unorm2_normalize(u, (UChar *)w->wide, wide, (UChar *)w->normalized, MOST * wide + 8,
+                              &e);
+    u_strToUTF8(tbuf_room(out, 3 * (size_t)length + 1), 3 * length + 1, &bytes,
+                (UChar *)w->normalized, length, &e);
     if (U_FAILURE(e)) return err_set("ICU cannot normalise a line: %s", u_errorName(e));
     out->n += (size_t)bytes;
     return 0;
@@ -80,10 +82,10 @@ static void bert_clean(const struct normalizer *z, const char *s, size_t n, stru
         uint32_t c = utf8_get(s + i, n - i, &len);
         if (z->clean && (c == 0 || c == 0xFFFD || is_control(c))) continue;
         if (z->clean && tokjson_is_space(c)) c = ' ';
-        bool apart = z->chinese && is_chinese(c);
-        if (apart) tbuf_byte(out, ' ');
+        bool spaced = z->chinese && is_chinese(c);
+        if (spaced) tbuf_byte(out, ' ');
         tokjson_put_char(out, c);
-        if (apart) tbuf_byte(out, ' ');
+        if (spaced) tbuf_byte(out, ' ');
     }
 }
 

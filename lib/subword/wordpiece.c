@@ -61,11 +61,11 @@ static void clean(const struct wordpiece *w, const char *s, size_t n, struct tbu
     for (size_t i = 0; i < n; i += (size_t)len) {
         uint32_t c = utf8_get(s + i, n - i, &len);
         if (c == 0 || c == 0xFFFD || is_control(c)) continue;
-        bool apart = w->s.chinese && is_chinese(c);
+        bool spaced = w->s.chinese && is_chinese(c);
         if (u_isUWhiteSpace((UChar32)c)) { tbuf_byte(out, ' '); continue; }
-        if (apart) tbuf_byte(out, ' ');
+        if (spaced) tbuf_byte(out, ' ');
         tbuf_add(out, s + i, (size_t)len);
-        if (apart) tbuf_byte(out, ' ');
+        if (spaced) tbuf_byte(out, ' ');
     }
 }
 
@@ -79,17 +79,17 @@ static int strip_accents(struct wordpiece_scratch *s, struct tbuf *b)
         return err_set("a line of %zu bytes is too long to remove accents from", b->n);
     UErrorCode e = U_ZERO_ERROR;
     const UNormalizer2 *nfd = unorm2_getNFDInstance(&e);
-    int32_t wide, apart;
+    int32_t wide, length;
     mem_room(&s->wide, &s->wide_cap, b->n + 1, sizeof *s->wide);
     u_strFromUTF8((UChar *)s->wide, (int32_t)b->n + 1, &wide, b->p, (int32_t)b->n, &e);
     /* no character decomposes into more */
-    mem_room(&s->apart, &s->apart_cap, 4 * (size_t)wide + 8, sizeof *s->apart);
-    apart = unorm2_normalize(nfd, (UChar *)s->wide, wide, (UChar *)s->apart, 4 * wide + 8, &e);
+    mem_room(&s->nfd_text, &s->nfd_text_cap, 4 * (size_t)wide + 8, sizeof *s->nfd_text);
+    length = unorm2_normalize(nfd, (UChar *)s->wide, wide, (UChar *)s->nfd_text, 4 * wide + 8, &e);
     if (U_FAILURE(e)) return err_set("ICU cannot decompose a line: %s", u_errorName(e));
     b->n = 0;
-    for (int32_t i = 0; i < apart; ) {
+    for (int32_t i = 0; i < length; ) {
         UChar32 c;
-        U16_NEXT((UChar *)s->apart, i, apart, c);
+        U16_NEXT((UChar *)s->nfd_text, i, length, c);
         if (u_charType(c) != U_NON_SPACING_MARK) put(b, (uint32_t)c);
     }
     return 0;
@@ -143,8 +143,8 @@ int wordpiece_line(const struct wordpiece *w, struct wordpiece_scratch *s, const
         uint32_t c = ' ';
         len = 1;
         if (i < t->n) c = utf8_get(t->p + i, t->n - i, &len);
-        bool space = u_isUWhiteSpace((UChar32)c), apart = !space && is_punctuation(c);
-        if ((space || apart) && chars) {
+        bool space = u_isUWhiteSpace((UChar32)c), spaced = !space && is_punctuation(c);
+        if ((space || spaced) && chars) {
             cut(w, word->p + 2, word->n - 2, chars, start, out);
             word->n = 2;
             chars = 0;
@@ -155,7 +155,7 @@ int wordpiece_line(const struct wordpiece *w, struct wordpiece_scratch *s, const
         else tbuf_add(word, t->p + i, (size_t)len);
         for (size_t k = before; k < word->n; k++)
             chars += ((unsigned char)word->p[k] & 0xC0) != 0x80;
-        if (apart) {
+        if (spaced) {
             cut(w, word->p + 2, word->n - 2, chars, start, out);
             word->n = 2;
             chars = 0;
@@ -180,5 +180,5 @@ void wordpiece_scratch_free(struct wordpiece_scratch *s)
     tbuf_free(&s->text);
     tbuf_free(&s->word);
     free(s->wide);
-    free(s->apart);
+    free(s->nfd_text);
 }

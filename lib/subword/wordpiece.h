@@ -15,8 +15,8 @@ struct wordpiece { const struct vocab *v; struct subword_settings s; };
 /* Memory of one thread; zero it first. */
 struct wordpiece_scratch {
     struct tbuf text, word;
-    uint16_t *wide, *apart;
-    size_t wide_cap, apart_cap;
+    uint16_t *wide, *nfd_text;
+    size_t wide_cap, nfd_text_cap;
 };
 void wordpiece_scratch_free(struct wordpiece_scratch *s);
 

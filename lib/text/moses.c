@@ -169,10 +169,10 @@ static const unsigned char *quote_cluster(struct pass *p, const unsigned char *s
         /* tdt sets an apostrophe apart already when no lower-case letter follows */
         int len, len2;
         uint32_t c = at(s + 1, e, &len);
-        bool apart = m->tetun && (c == NOTHING || !(prop_of(c) & PROP_LL));
-        if (apart) cps_put(&w->a, ' ');
+        bool split = m->tetun && (c == NOTHING || !(prop_of(c) & PROP_LL));
+        if (split) cps_put(&w->a, ' ');
         cps_put(&w->a, '\'');
-        if (apart) cps_put(&w->a, ' ');
+        if (split) cps_put(&w->a, ' ');
         s++;
         if (c == '\'') continue;
         if (c == NOTHING) { last = 0; break; }

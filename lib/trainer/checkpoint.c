@@ -562,7 +562,7 @@ int checkpoint_link(const char *dir, const char *name, int64_t step)
     char target[64], tmp_name[64];
     snprintf(target, sizeof target, "checkpoints/step-%08" PRId64, step);
     snprintf(tmp_name, sizeof tmp_name, ".%s.%d.tmp", name, (int)getpid());
-    /* a link cannot be made over another one: it is made beside it and renamed, so that `last`
+    /* a link cannot be made over another one: it is made next to it and renamed, so that `last`
      * leads to a checkpoint at every moment */
     char *tmp = path_join(dir, tmp_name), *path = path_join(dir, name);
     int rc = 0;

@@ -153,8 +153,8 @@ void gradients_follow(struct gradients *g, struct tape *t)
         }
         ends(g);
         g->followed = t;
-        t->behind = begin_ready;
-        t->behind_ctx = g;
+        t->grad_hook = begin_ready;
+        t->grad_hook_ctx = g;
     }
     free(first);
 }
@@ -162,7 +162,7 @@ void gradients_follow(struct gradients *g, struct tape *t)
 /* What has not begun yet begins. */
 static void begin_rest(struct gradients *g)
 {
-    g->followed->behind = NULL;
+    g->followed->grad_hook = NULL;
     begin_ready(g, -1);
 }
 

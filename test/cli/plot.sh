@@ -194,7 +194,7 @@ printf 'a 1 2\n' > small.vec; fails 1 'en has 8 dimensions, de has 2' plot tsne 
 fails 1 'No such' plot tsne en=none.vec
 fails 2 'or two with --dict' plot tsne en=$g/tsne.a.vec --dict d.tsv
 
-# words beside their points: as many pairs as were asked for, and those asked for by name
+# words next to their points: as many pairs as were asked for, and those asked for by name
 tsne="plot tsne -q en=$g/tsne.a.vec de=$g/tsne.b.vec --dict $g/tsne.dict --perplexity 20"
 $tsne --names 25 -o names.svg; is "$(grep -o 'text>[ab][0-9]*<' names.svg | sort -u | wc -l)" 50
 first=$(sed -n 100p $g/tsne.dict | cut -f 1) other=$(sed -n 100p $g/tsne.dict | cut -f 2)
@@ -207,7 +207,7 @@ plot tsne en=$g/tsne.a.vec de=$g/tsne.b.vec --dict $g/tsne.dict --perplexity 20 
     --width 200 \
     --height 200 -o crowd.svg 2> note
 n=$(grep -o 'text>[ab][0-9]*<' crowd.svg | sort -u | wc -l)
-grep -q "$((240 - n)) labels did not fit beside their points" note || fail "$n drawn: $(cat note)"
+grep -q "$((240 - n)) labels did not fit next to their points" note || fail "$n drawn: $(cat note)"
 # of several translations of a word, the first listed
 { cat $g/tsne.dict; paste <(cut -f 1 $g/tsne.dict) <(cut -f 2 $g/tsne.dict | tac); } > many.dict
 plot tsne en=$g/tsne.a.vec de=$g/tsne.b.vec --dict many.dict --perplexity 20 --names 25 \

@@ -2,7 +2,7 @@
  * (lib/labelled/labelled.h), where a file has several languages the rows of de:
  *   pairs, parallel   label, two sentences and relatedness (where there is one), tabs between
  *   lines             the label
- *   tagged            word and tag, a blank line behind each sentence
+ *   tagged            word and tag, a blank line after each sentence
  *   questions         id, question, context, then an answer and the code point where it stands
  *                     (-: elsewhere) for each */
 #include <math.h>

@@ -67,12 +67,12 @@ static void messages_wait_for_the_models_stream_and_it_for_them(void **state)
         }
         void *written = d->mark(RANKS_MODEL);
         assert_non_null(written);
-        assert_int_equal(d->behind(RANKS_OWN, written), 0);
+        assert_int_equal(d->wait(RANKS_OWN, written), 0);
         assert_int_equal(d->group(m, 2 * MESSAGES), 0);
         UNTIL(d->ready());
         void *came = d->mark(RANKS_OWN);
         assert_non_null(came);
-        assert_int_equal(d->behind(RANKS_MODEL, came), 0);
+        assert_int_equal(d->wait(RANKS_MODEL, came), 0);
         for (int j = 0; j < MESSAGES; j++) {
             k->copy(copy, to + j * N, N * sizeof *copy);
             k->download(got, copy, N * sizeof *got);
@@ -124,7 +124,7 @@ static void sums_are_those_of_the_tree(void **state)
         float *work = malloc(tree_work(NODES) * sizeof *work);
         tree_sum(b, (const float *const *)host, NODES, want, N, work, bf16);
         void *written = d->mark(RANKS_MODEL);
-        assert_int_equal(d->behind(RANKS_OWN, written), 0);
+        assert_int_equal(d->wait(RANKS_OWN, written), 0);
         assert_int_equal(d->sum(node, NODES, dev[0], N, bf16, 1), 0);
         int bad[2];
         assert_int_equal(d->checked(bad), 0);
@@ -140,7 +140,7 @@ static void sums_are_those_of_the_tree(void **state)
         k->upload(dev[6], host[6], N * sizeof **host);
         d->forget(written);
         written = d->mark(RANKS_MODEL);
-        assert_int_equal(d->behind(RANKS_OWN, written), 0);
+        assert_int_equal(d->wait(RANKS_OWN, written), 0);
         assert_int_equal(d->sum(node + 6, 1, dev[0], N, bf16, 1), 0);
         assert_int_equal(d->checked(bad), 0);
         assert_int_equal(bad[0], 1);

@@ -597,7 +597,7 @@ static void scores_in_blocks_are_those_of_all_pairs(void **state)
     struct scores_options without = how;
     without.frequency = 0;
     struct scores *spelt = scores_new(v[0], v[1], &without);
-    scores_beside(spelt, N, M, E);
+    scores_extra(spelt, N, M, E);
     for (size_t i = 0; i < N; i++)
         for (size_t j = 0; j < M; j++) {
             double a = (double)v[0]->count[i], b = (double)v[1]->count[j];

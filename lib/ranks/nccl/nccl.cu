@@ -154,7 +154,7 @@ static void *mark(enum ranks_stream s)
     return NULL;
 }
 
-static int behind(enum ranks_stream s, void *m)
+static int wait_for(enum ranks_stream s, void *m)
 {
     return by_cuda(cudaStreamWaitEvent(nccl.stream[s], (cudaEvent_t)m, 0), "waiting for a mark");
 }
@@ -352,7 +352,7 @@ const struct ranks_device *ranks_device(int (*fail)(const char *fmt, ...))
     table.alloc = alloc;
     table.release = release;
     table.mark = mark;
-    table.behind = behind;
+    table.wait = wait_for;
     table.reached = reached;
     table.forget = forget;
     table.group = group;
