@@ -158,6 +158,7 @@ bool jobs_advance(struct ranks *r)
             pthread_mutex_unlock(&r->lock);
         }
         moved |= rc > 0;
+        /* what failed has ended all jobs: there is nothing left to look at */
         if (rc < 0) break;
     }
     return moved;
@@ -295,6 +296,7 @@ struct part sum_part(const struct ranks *r, const struct sum *s, int rank)
 {
     size_t size = (size_t)r->place.size, i = (size_t)rank;
     if (s->a.bound) return (struct part){ s->a.bound[i], s->a.bound[i + 1] - s->a.bound[i] };
+    /* by a product, not by a share of rounded size: parts differ by one number at most */
     size_t from = s->n * i / size, to = s->n * (i + 1) / size;
     return (struct part){ s->at + from, to - from };
 }

@@ -69,6 +69,7 @@ static int recognize(const struct tcp *t, const struct hello *mine, const struct
         return err_set("what answers there is no rank of isoglot's");
     if (his->abi != RANKS_ABI)
         return err_set("it is of another build (%u, not %d)", his->abi, RANKS_ABI);
+    /* from here on what it says is believed */
     if (his->proof != rendezvous_proof(t, "called", mine, his->nonce))
         return err_set("it is of another run, or has another ISOGLOT_SECRET");
     if (his->size != mine->size)
@@ -153,6 +154,7 @@ static int call_first(struct tcp *t, double patience, double until)
 {
     for (long ms = 20;; ms = ms < 500 ? 2 * ms : ms) {
         int fd = call_name(t, t->at.host, until);
+        /* this machine's resolver may not know the name: Slurm gives an address, too */
         if (fd < 0 && *t->at.address) {
             char *why = err_keep();
             if ((fd = call_name(t, t->at.address, until)) < 0) err_restore(why);
@@ -314,6 +316,7 @@ static int hear(struct reception *r, int i)
     if (k > 0 && g->greeted && g->got == n
         && g->answer.proof == rendezvous_proof(r->t, "caller", &g->his, g->mine.nonce))
         return admit(r, i);
+    /* closed, or no proof: a stranger, and no reason to end the run */
     refuse(r, i);
     return 0;
 }
@@ -358,6 +361,7 @@ static int receive_above(struct reception *r, double patience, double until)
             p[n + i] = (struct pollfd){ .fd = r->listener[i], .events = POLLIN };
         p[first] = (struct pollfd){ .fd = t->link[0].fd, .events = POLLRDHUP };
         if (now > until) rc = late(r, patience);
+        /* 200 ms: rank 0's failure and callers that say nothing are looked at that often */
         if (rc < 0 || poll(p, (nfds_t)first + 1, 200) < 0) continue;
         /* backwards: one that leaves gives its place to the last */
         for (int i = n - 1; i >= 0 && rc == 0; i--) {
@@ -488,6 +492,7 @@ static void raise_open_files(int size)
     rlim_t need = 2 * (rlim_t)size + RENDEZVOUS_STRANGERS + 512;
     if (getrlimit(RLIMIT_NOFILE, &l) < 0 || l.rlim_cur >= need) return;
     l.rlim_cur = l.rlim_max < need ? l.rlim_max : need;
+    /* where that is refused, connections may still suffice; else accept says so */
     (void)setrlimit(RLIMIT_NOFILE, &l);
 }
 
@@ -499,6 +504,7 @@ int tcp_meet(struct tcp *t, double patience)
     t->place = (struct ranks_place){ t->at.rank, t->at.size, 0 };
     t->link = mem_zero(size, sizeof *t->link);
     t->listener = -1;
+    /* tells a rank that calls again from a second process with its number */
     t->process = random_number();
     t->host = net_host();
     for (size_t i = 0; i < size; i++)

@@ -127,6 +127,8 @@ static int keep(struct link *l, struct request *q)
 {
     bool ask = q->frame.kind == FRAME_ASK;
     list_append(&l->arrived, q);
+    /* What is kept has limits: a peer that does not keep to the protocol must not take this one's
+     * memory. */
     if (ask && ++l->asks > TCP_ASKS) return strange(l, "messages announced:", (uint64_t)l->asks);
     if (!ask && (l->kept += tcp_cost(q->bytes)) > TCP_AHEAD)
         return strange(l, "bytes that nobody asked for:", l->kept);
@@ -316,6 +318,7 @@ static int done(void *ctx, void *which)
     const struct link *l = q->link;
     double now = clock_seconds();
     if (!q->done) link_move(q->link);
+    /* All of them now and then: messages that nobody is waiting for at the moment move, too. */
     if (now - t->swept > SWEEP) {
         t->swept = now;
         for (int i = 0; i < t->place.size; i++) {
@@ -346,6 +349,7 @@ static void emptied(struct requests *l, bool theirs)
     for (struct request *q = l->first, *next; q; q = next) {
         next = q->next;
         if (theirs) free(q->data);
+        /* others are their callers', who hold them */
         if (theirs || q->own) free(q);
     }
 }

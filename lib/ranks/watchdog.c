@@ -27,6 +27,7 @@ const char *ranks_name(const struct ranks *r, int rank, char to[128])
 
 void ranks_break(struct ranks *r, const char *why, bool reports, int lost)
 {
+    /* the first reason counts: those after it follow from it */
     if (r->broken) return;
     r->broken = true;
     r->reports = reports;
@@ -86,6 +87,7 @@ static bool may_end(const struct ranks *r)
 static int say(struct ranks *r, struct peer *p, double now)
 {
     int kind = NOTE_ALIVE;
+    /* rank 0 lost: nobody is there to pass the note on */
     if (r->broken && !p->notified && r->lost != 0) {
         kind = NOTE_FAILED;
         p->notified = true;

@@ -51,6 +51,8 @@ struct moses *moses_new(const struct moses_options *o)
     m->no_escape = o->no_escape;
     m->skip_xml = o->skip_xml;
     m->nonbreaking = o->nonbreaking;
+    /* a table by the first byte, so that a character costs one look-up, whatever its language's
+     * rules */
     for (int c = 0; c < 256; c++) m->act[c] = (unsigned char)act_of(m, c);
     if (o->protected_file && !(m->protected = protected_read(o->protected_file))) {
         free(m);
@@ -102,6 +104,7 @@ static void decide_stop(struct pass *p, uint32_t c)
 {
     if (!moses_keeps_stop(p->m, p->stop_word, (size_t)(p->stop - p->stop_word),
                           prop_of(c) & PROP_LOWER, c >= '0' && c <= '9')) {
+        /* only the full stop is in the way: nothing of the next word has been written yet */
         memcpy(p->stop, " . ", 3);
         p->o = p->word = p->stop + 3;
     }
@@ -113,6 +116,7 @@ static inline void begin(struct pass *p, uint32_t c)
 static inline void finish(struct pass *p)
 {
     if (p->o == p->word) return;
+    /* whether it stays depends on the next word's first letter: remembered, not decided */
     if (p->o[-1] == '.' && p->o - p->word > 1) { p->stop = p->o - 1; p->stop_word = p->word; }
     *p->o++ = ' ';
     p->word = p->o;

@@ -139,6 +139,7 @@ static int read_question(struct batch *b, struct text *t, const char *line, size
     if (words != 4)
         return err_set("%s:%" PRIu64 ": expected four words \"a b c d\", or \": name\"",
                        text_name(t), text_lineno(t));
+    /* questions before the first ": name" have a category without one */
     if (!r->n) begin_category(r, "", 0);
     struct question q = { .category = r->n - 1 };
     struct analogy_score *s = &r->category[r->n - 1].score;

@@ -43,6 +43,7 @@ static float *means(const struct csls_side *s)
 static float *floors(const struct csls_side *near, int columns, const float *mean_x,
                      const float *mean_z, enum csls_method how, int k)
 {
+    /* fewer candidates than are asked for: no floor */
     if (k > near->k) return NULL;
     float *least = mem_alloc(((size_t)near->n + 1) * sizeof *least),
           *score = mem_alloc((size_t)k * sizeof *score);
@@ -134,6 +135,7 @@ static int top_columns(void *ctx, size_t chunk, int thread)
     (void)thread;
     const struct lines *l = ctx;
     uint32_t begin = (uint32_t)chunk * LINES, count = l->m - begin < LINES ? l->m - begin : LINES;
+    /* rows before this block have filled the heaps so far */
     int had = l->first < (uint32_t)l->to->k ? (int)l->first : l->to->k;
     struct topk t[LINES];
     float limit[LINES], end[LINES] = { 0 };

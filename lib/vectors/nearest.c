@@ -73,6 +73,7 @@ static float *shifts(const float *v, uint32_t n, int d, const float *by, double 
 
 static float *centre(const float *v, uint32_t n, int d)
 {
+    /* in double: 2 million rows added in float32 would lose the mean's last digits */
     double *sum = mem_zero((size_t)d + 1, sizeof *sum);
     float *mean = mem_zero((size_t)d + 1, sizeof *mean);
     for (size_t i = 0; i < n; i++)
@@ -110,6 +111,8 @@ static void quantise(struct nearest *s, double product)
     float ratio = 0;
     s->error = mem_zero((size_t)s->x.padded + 1, sizeof *s->error);
     s->weight = mem_zero((size_t)s->z.padded + 1, sizeof *s->weight);
+    /* A row that loses nothing in 8 bits would make the ratio infinite, and with it the bounds of
+     * all others: its error counts as 1/200 of what it keeps. */
     for (uint32_t i = 0; i < s->n; i++) {
         s->error[i] = fmaxf(s->x.error[i], s->x.kept[i] / MOST);
         if (s->error[i] > 0) ratio = fmaxf(ratio, s->x.kept[i] / s->error[i]);
@@ -188,6 +191,7 @@ static struct topk heap_of(const struct csls_side *s, uint32_t i)
 static float limit_of(const struct topk *t, const float *floor, uint32_t i)
 {
     float least = floor ? floor[i] : -INFINITY;
+    /* a heap that is not full takes anything above the floor */
     return t->n == t->k && t->score[0] > least ? t->score[0] : least;
 }
 
@@ -196,6 +200,7 @@ static struct worker *worker_new(const struct search *s)
     struct worker *w = mem_zero(1, sizeof *w);
     uint32_t m = s->of->m, all = padded(m);
     w->column_limit = mem_alloc((size_t)all * sizeof *w->column_limit);
+    /* beyond m, and where no columns' heaps are wanted: nothing may enter */
     for (uint32_t j = 0; j < all; j++) w->column_limit[j] = INFINITY;
     if (!s->k_z) return w;
     csls_side_init(&w->side, m, s->k_z);
@@ -237,6 +242,7 @@ static void score_pair(const struct search *s, struct worker *w, uint32_t i, uin
 /* u = NaN: not known. */
 static inline bool may_enter(const struct worker *w, uint32_t i, uint32_t j, float u)
 {
+    /* negated, so that NaN is scored and not passed over */
     return !(u <= w->row_limit[i - w->x0] && u <= w->column_limit[j]);
 }
 
@@ -293,6 +299,7 @@ static void bound_row(const struct search *s, uint32_t i, uint32_t z0, uint32_t 
         for (uint32_t j = 0; j < n; j++) u[j] = 2 * u[j] + term - s->mean_z[z0 + j];
     } else
         for (uint32_t j = 0; j < n; j++) {
+            /* of the division, too; a quotient that is infinite or NaN bounds nothing */
             float by = (s->mean_x[i] + s->mean_z[z0 + j]) / 2, v = u[j] / by;
             v += fabsf(error / by) + fabsf(v) * ROUNDINGS;
             u[j] = isnan(v) ? INFINITY : v < -FLT_MAX ? -FLT_MAX : v;
@@ -310,6 +317,7 @@ static void search_float(const struct search *s, struct worker *w, uint32_t z0, 
     for (uint32_t i = w->x0; i < w->x1; i++) {
         float *u = w->tile + (size_t)(i - w->x0) * BLOCK_Z;
         bound_row(s, i, z0, z1, u);
+        /* Lanes at once against both limits: after the first blocks hardly any may enter. */
         for (uint32_t z = z0; z < z1; z += TOPK_LANES) {
             if (!topk_any(u + (z - z0), w->row_limit[i - w->x0])
                 && !topk_any_of(u + (z - z0), w->column_limit + z))
@@ -394,6 +402,8 @@ int nearest_search(const struct nearest *of, enum csls_method how, const float *
     if (z) csls_side_init(z, m, s.k_z);
     for (uint32_t j = 0; z && j < m; j++) {
         struct topk all = heap_of(z, j);
+        /* Heaps of the threads into one: equal scores go by index, so the threads' order does not
+         * show. */
         for (size_t t = 0; t < threads; t++)
             for (int i = 0; s.worker[t] && i < s.worker[t]->column[j].n; i++)
                 topk_put(&all, s.worker[t]->column[j].score[i], s.worker[t]->column[j].index[i]);

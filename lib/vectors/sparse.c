@@ -325,6 +325,7 @@ void sparse_ppmi(struct sparse *m, double power, double shift)
             m->col[to] = m->col[i];
             m->v[to++] = (float)v;
         }
+        /* in place: entries move towards the front as others are dropped */
         begin = end;
         m->at[r + 1] = to;
     }

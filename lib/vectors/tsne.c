@@ -105,6 +105,7 @@ static void affinities_dense(struct affinities *a, const float *X, uint32_t n, i
     a->dense = mem_zero((size_t)n * a->pad, sizeof *a->dense);
     struct source s = { .X = X, .n = n, .d = d, .perplexity = perplexity, .a = a };
     par_for(n, dense_row, &s);
+    /* p_ij of the joint distribution, symmetric (van der Maaten and Hinton 2008) */
     for (size_t i = 0; i < n; i++)
         for (size_t j = i + 1; j < n; j++) {
             float *there = &a->dense[i * a->pad + j], *back = &a->dense[j * a->pad + i];
@@ -236,6 +237,8 @@ static int exact_rows(void *ctx, size_t chunk, int thread)
         lanes xi = f->x[i] - (lanes){ 0 }, yi = f->y[i] - (lanes){ 0 }, ax = { 0 }, ay = { 0 },
               rx = { 0 }, ry = { 0 }, z = { 0 };
         const float *p = f->a->dense + i * f->a->pad;
+        /* The point itself is among them: its distance is 0, so it pulls and pushes nothing, and
+         * adds 1 to z. */
         for (size_t j = 0; j < f->a->pad; j += LANES) {
             lanes xj, yj, pj;
             memcpy(&xj, f->x + j, sizeof xj);
@@ -260,6 +263,7 @@ static int tree_rows(void *ctx, size_t chunk, int thread)
     (void)thread;
     const struct forces *f = ctx;
     for (size_t at = chunk * ROWS; at < f->a->n && at < (chunk + 1) * ROWS; at++) {
+        /* in the order of the tree: neighbours in the plane visit the same cells */
         size_t i = quadtree_point(f->tree, (uint32_t)at);
         double ax = 0, ay = 0;
         for (size_t k = f->a->row[i]; k < f->a->row[i + 1]; k++) {
@@ -294,7 +298,9 @@ static double gradient(struct forces *f, float *flat, struct quadtree *tree, dou
         f->tree = tree;
         par_for(chunks, tree_rows, f);
     }
+    /* never 0, not even where all points are too far from each other */
     double Z = DBL_EPSILON;
+    /* in the points' order: the sum does not depend on the threads */
     for (uint32_t i = 0; i < n; i++) Z += f->z[i];
     for (size_t k = 0; G && k < 2 * (size_t)n; k++)
         G[k] = 4 * (exaggeration * f->pull[k] - f->push[k] / Z);
@@ -328,6 +334,8 @@ static void begin(const float *X, uint32_t n, int d, const struct tsne_options *
     double mean = 0, var = 0;
     for (size_t i = 0; i < n; i++) mean += X[i * (size_t)d] / n;
     for (size_t i = 0; i < n; i++) var += (X[i * (size_t)d] - mean) * (X[i * (size_t)d] - mean) / n;
+    /* scikit-learn's "pca": the first two components, the first with a deviation of 1e-4. Small, so
+     * that at first all points move freely through each other. */
     for (size_t i = 0; i < n; i++)
         for (int k = 0; k < 2; k++)
             Y[2 * i + (size_t)k] = o->random || d < 2 || !(var > 0)
