@@ -101,6 +101,7 @@ static size_t append(struct isoglot_bpe *b, size_t at, const char *s, size_t n)
 int isoglot_bpe_line(struct isoglot_bpe *b, const char *line, size_t n, const char **out,
                      size_t *out_n)
 {
+    /* bpe_word reads whole characters and trusts its caller for them */
     size_t at = 0, bad = utf8_check(line, n);
     if (bad < n) return err_set("byte %zu is not UTF-8", bad + 1);
     for (size_t i = 0; i < n;) {
@@ -115,6 +116,7 @@ int isoglot_bpe_line(struct isoglot_bpe *b, const char *line, size_t n, const ch
         }
         i += word;
     }
+    /* room for the NUL, also where the line is empty and nothing was appended */
     append(b, at, "", 0);
     b->line[at] = '\0';
     *out = b->line;
@@ -226,6 +228,7 @@ int isoglot_cooc_get(const struct isoglot_cooc *c, int i, uint32_t row, uint32_t
 {
     uint64_t count;
     if (cooc_get(cooc_in(c), i, row, col, &count) < 0) return -1;
+    /* before c_lang normalises languages: of one language only, which is what was asked for */
     *x = (double)count / (double)cooc_in(c)->scheme.unit;
     return 0;
 }

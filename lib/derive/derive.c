@@ -118,6 +118,8 @@ static int nli(struct work *w, const char *s, size_t n, struct tbuf *out)
     const char *rest = memchr(second + 1, '\t', (size_t)(end - second - 1));
     if (!rest) rest = end;
     tbuf_add(out, s, (size_t)(first + 1 - s));
+    /* The two sentences draw with different numbers: shuffled alike, they would keep their
+     * overlap. */
     if (sentence(w, first + 1, (size_t)(second - first - 1), DRAW_FIRST, out) < 0) return -1;
     tbuf_byte(out, '\t');
     if (sentence(w, second + 1, (size_t)(rest - second - 1), DRAW_SECOND, out) < 0) return -1;
@@ -133,6 +135,7 @@ static int lines(void *ctx, void *work, const char *s, size_t n, struct lines_at
     for (const char *end = s + n; s < end; at->line++, at->unit++) {
         const char *nl = memchr(s, '\n', (size_t)(end - s)), *stop = nl ? nl : end,
                    *next = nl ? nl + 1 : end;
+        /* kept as it is: a line of a Windows file ends as it did */
         bool cr = stop > s && stop[-1] == '\r';
         size_t len = (size_t)(stop - s) - cr;
         int status = 0;
@@ -177,9 +180,11 @@ static void choose(void *ctx, const struct tree *t, int node, int *item, int n)
         if (item[i] == node) head = i;
     }
     int orders = order_scores(&w->d->order->w[class], items, n, head, w->score), o = 0;
+    /* less the largest: exp of a score of some hundreds is infinite */
     double most = w->score[0], sum = 0;
     for (int i = 1; i < orders; i++) if (w->score[i] > most) most = w->score[i];
     for (int i = 0; i < orders; i++) sum += w->score[i] = exp(w->score[i] - most);
+    /* keyed by sentence and node: neither threads nor the rest of the text change it */
     double u = (double)(rng_u64(w->key, w->sentence, (uint32_t)node) >> 11) * 0x1p-53 * sum;
     while (o < orders - 1 && (u -= w->score[o]) >= 0) o++;
     order_unrank(o, n, to);
@@ -197,6 +202,7 @@ static int syntax(struct work *w, uint32_t *order, struct lines_at *at)
     if (tree_build(&w->tree, r, &at->line) < 0) return -1;
     mem_room(&w->labels, &w->labels_cap, r->n + 1, sizeof *w->labels);
     for (size_t i = 0; i < r->n; i++) {
+        /* for messages: which row it is about */
         at->line = r->v[i].line;
         if (ud_labels_of(d->order->labels, &d->order->relations, &r->v[i], &w->labels[i + 1]) < 0)
             return -1;

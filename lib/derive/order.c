@@ -306,6 +306,8 @@ int order_scores(const struct order_weights *w, const struct order_item *item, i
 {
     struct search s = { .w = w, .item = item, .n = n, .head = head, .score = score };
     look_up(&s);
+    /* depth first, so that a score is that of its beginning plus one item: 5,040 orders share their
+     * sums */
     extend(&s, 0, 0, 0);
     return s.at;
 }
@@ -318,6 +320,7 @@ void order_unrank(int number, int n, int *to)
     for (int i = 0; i < n; i++) {
         int skip = number / factorial, j = 0;
         number %= factorial;
+        /* orders are numbered as `extend` visits them */
         if (i < n - 1) factorial /= n - 1 - i;
         for (;; j++) {
             if (used >> j & 1) continue;

@@ -131,6 +131,7 @@ static void put(struct gradient *g, struct order_weights *w, enum order_kind kin
     for (int i = 0; i < 3; i++) {
         size_t at = order_index(w, order_pair(kind, a->symbol[i], b->symbol[i])), had = g->cap_sum;
         mem_room(&g->sum, &g->cap_sum, at + 1, sizeof *g->sum);
+        /* mem_room leaves new room as it is */
         for (; had < g->cap_sum; had++) g->sum[had] = 0;
         had = g->cap_in;
         mem_room(&g->in, &g->cap_in, at + 1, sizeof *g->in);
@@ -176,6 +177,8 @@ static void add_node(struct gradient *g, struct order_weights *w, const struct n
     struct events e = { 0 };
     int orders = order_scores(w, node->item, n, node->head, p), to[TREE_ITEMS];
     normalise(p, orders);
+    /* Expected events of all orders are added up first, then multiplied with features once per pair
+     * of items, not once per order. */
     for (int o = 0; o < orders; o++) {
         order_unrank(o, n, to);
         count(&e, to, n, node->head, (o == 0) - p[o]);

@@ -70,6 +70,8 @@ int embed_words(const struct embed *e, const struct vocab *words, struct vectors
         cut.n = 0;
         if ((rc = raw_encode_word(e->words, work, word, n, &cut)) < 0) break;
         size_t k = vocab_encode(e->vocab, cut.n ? cut.p : "", cut.n, &ids, &cap);
+        /* A mean over <unk> would be a vector of no word: words with an unknown piece are left out,
+         * and counted. */
         while (known < k && ids[known] != VOCAB_UNK) known++;
         if (!k || known < k) { ++*left_out; continue; }
         memcpy(mean, lang, (size_t)D * sizeof *mean);
@@ -103,6 +105,7 @@ static int read_batch(const struct embed *e, struct text *in, struct batch *b, u
         if (r->n + 2 > (size_t)e->m->c.positions)
             return err_set("%s:%" PRIu64 ": %zu tokens; the model reads at most %d", text_name(in),
                            text_lineno(in), r->n, e->m->c.positions - 2);
+        /* <s> and </s>, as in training: states next to them are others than without */
         reader_wrap(r);
         batch_add(b, r->id, (int)r->n, e->lang, (*number)++);
     }
@@ -125,6 +128,8 @@ static float *states(const struct embed *e, const struct batch *b)
 int embed_tokens(const struct embed *e, struct text *in, struct vectors_stream *o)
 {
     size_t D = (size_t)e->m->c.dim;
+    /* In double, since a frequent token has millions of states. Unlike words, tokens have numbers:
+     * an array by id, and the vocabulary's order. */
     double *sum = mem_zero(e->vocab->n * D, sizeof *sum);
     uint64_t *seen = mem_zero(e->vocab->n, sizeof *seen), number = 0, types = 0;
     struct batch b = { 0 };
@@ -161,6 +166,7 @@ int embed_alone(const struct embed *e, struct vectors_stream *o)
         for (; v < e->vocab->n && (v == first || b.rows < e->tokens); v++)
             batch_add(&b, (uint32_t[]){ VOCAB_BOS, v, VOCAB_EOS }, 3, e->lang, v);
         float *x = states(e, &b);
+        /* row 1 of <s> v </s>: the token's own state */
         for (uint32_t i = first; i < v && rc == 0; i++)
             rc = put_row(o, e->vocab, i, x + (size_t)(b.at[i - first] + 1) * D);
         free(x);
@@ -178,6 +184,7 @@ static uint32_t meet(struct met *m, const char *word, size_t n)
     int64_t at = vectors_find(m->word, word, n);
     if (at >= 0) return (uint32_t)at;
     uint32_t w = m->word->n;
+    /* The set of vectors is used for its index of words alone: its rows, of one number, stay 0. */
     float none = 0;
     vectors_add(m->word, word, n, &none);
     vectors_index_last(m->word);
@@ -204,6 +211,7 @@ static void count_words(const struct embed *e, struct raw_work *work, struct met
             size_t n = vocab_token_len(e->vocab, id);
             if (r > first) tbuf_byte(&tokens, ' ');
             tbuf_add(&tokens, t, n);
+            /* the word still goes on to its end: its pieces must not begin another one */
             known &= id >= VOCAB_SPECIALS;
             goes_on = raw_goes_on(e->words, work, t, n, vocab_token(e->vocab, next),
                                   vocab_token_len(e->vocab, next));
@@ -212,6 +220,7 @@ static void count_words(const struct embed *e, struct raw_work *work, struct met
         if (!known || !word.n || (only && vectors_find(m->word, word.p, word.n) < 0)) continue;
         uint32_t w = meet(m, word.p, word.n);
         m->count[w]++;
+        /* the mean of its pieces, so that a word counts once, however many it has */
         for (int i = first; i < r; i++)
             for (size_t d = 0; d < m->D; d++)
                 m->sum[w * m->D + d] += x[(size_t)i * m->D + d] / (double)(r - first);
@@ -237,6 +246,7 @@ int embed_text_words(const struct embed *e, struct text *in, const struct vocab 
     struct raw_work *work = raw_work_new(e->words);
     int rc;
     vectors_index(m.word);
+    /* Met before any text is read: rows then come in the order of the list. */
     for (uint32_t w = VOCAB_SPECIALS; words && w < words->n; w++)
         meet(&m, vocab_token(words, w), vocab_token_len(words, w));
     while ((rc = read_batch(e, in, &b, &number)) > 0) {
@@ -250,6 +260,8 @@ int embed_text_words(const struct embed *e, struct text *in, const struct vocab 
     for (uint32_t w = 0; w < m.word->n; w++)
         if (m.count[w]) order[there++] = (struct often){ m.count[w], w };
     *left_out = m.word->n - there;
+    /* by frequency, as vectors of word2vec and fastText come: programs that read the first N want
+     * those */
     if (!words && there) qsort(order, there, sizeof *order, most_often);
     if (rc == 0) rc = vectors_stream_rows(o, there);
     for (uint64_t i = 0; rc == 0 && i < there; i++) {
@@ -276,6 +288,7 @@ int embed_sentences(const struct embed *e, struct text *in, enum embed_pool pool
         float *x = states(e, &b);
         for (int s = 0; s < b.n && rc >= 0; s++) {
             char name[24];
+            /* an empty line is <s> </s> alone and gets zeros: line i of the text is row i */
             int n = b.len[s] == 2 ? 0 : pool == EMBED_FIRST ? 1 : b.len[s];
             memset(one, 0, D * sizeof *one);
             for (int i = 0; i < n; i++)

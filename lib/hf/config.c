@@ -194,6 +194,8 @@ int hf_config_check(const struct model_config *c, const char *where)
     int rc = model_config_check(c);
     if (rc == 0) {
         json = model_config_json(c);
+        /* Written and read once: names of languages that our config.json cannot hold show here, and
+         * not when the model is opened. */
         rc = model_config_parse(&again, json, "its languages");
     }
     if (rc < 0) err_set("%s: %s", where, err_msg());
@@ -239,6 +241,7 @@ int hf_config_parse(struct hf_config *h, struct model_config *c, const char *jso
     }
     if (in.rc == 0 && (h->layout == HF_ROBERTA || h->layout == HF_XLM_ROBERTA)) {
         if (h->pad < 0) h->pad = 1;
+        /* RoBERTa's first position is pad + 1: the rows before it are never read */
         c->positions -= hf_position_offset(h->layout, h->pad);
     }
     /* a table of one row is folded into the positions */

@@ -157,6 +157,7 @@ static int put_all(struct job *j, const struct hf_export *o)
     /* the layout always adds a token type; zeros change nothing */
     if (!c->token_types && hf_names(j->layout, "encoder.embed.types", types))
         put(j, types[0], 1, c->dim, mem_zero((size_t)c->dim, sizeof(float)));
+    /* by name, as safetensors of transformers has them: the same model gives the same file */
     qsort(j->t, (size_t)j->n, sizeof *j->t, by_name);
     return 0;
 }

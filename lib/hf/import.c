@@ -61,6 +61,7 @@ static const struct st_tensor *need(struct job *j, const char *name)
 /* Rows in the order of their ids become rows in the order of ours. */
 static void reorder(const struct job *j, const float *from, float *to, int cols)
 {
+    /* of ours that they do not have (<mask>, for one): zeros, which no text of theirs contains */
     for (int v = 0; v < j->m.c.vocab; v++)
         if (j->id[v] < 0) memset(to + (size_t)v * (size_t)cols, 0, (size_t)cols * sizeof *to);
         else
@@ -121,6 +122,7 @@ static int take(struct job *j, int i)
         for (int k = 0; k < parts && rc == 0; k++) {
             const struct st_tensor *t = need(j, name[k]);
             bool vector = p->rows == 1;
+            /* Q, K and V, three tensors of theirs, are one of ours: each part fills its share. */
             rc = !t ? -1
                     : floats(j, t, vector ? 1 : p->rows / parts, vector ? p->cols / parts : p->cols,
                              to + (size_t)k * (p->n / (size_t)parts));

@@ -23,6 +23,7 @@ static int put(struct hf_tokens *t, int id, const char *s, size_t n, const char 
         memset(t->token + t->n, 0, (size_t)(id + 1 - t->n) * sizeof *t->token);
         t->n = id + 1;
     }
+    /* the later one wins, as in transformers: added_tokens.json comes after the vocabulary */
     free(t->token[id]);
     t->token[id] = mem_zero(n + 1, 1);
     memcpy(t->token[id], s, n);
@@ -271,6 +272,7 @@ static int make_tokenizer(struct hf_tokens *t, enum hf_layout l, const char *dir
     for (int k = 0; k < 5; k++) {
         const char *s = hf_specials(l)[k];
         v = cJSON_GetObjectItemCaseSensitive(vocab, s);
+        /* a special token must not be cut by the merges, where it stands in text */
         if (is_id(v, &id)) cJSON_AddItemToArray(added, added_token(s, id, true));
     }
     cJSON_ArrayForEach(v, extra)
@@ -333,6 +335,7 @@ static int read_spm(struct hf_tokens *t, enum hf_layout l, int rows, const char 
     if (!m) return -1;
     int rc = 0;
     for (int i = 0; i < 4; i++) put(t, i, first[i], strlen(first[i]), t->model);
+    /* Its ids 0 to 2 are dropped for theirs: another order would shift all that follow. */
     if (spm_size(m) < 4 || spm_unk(m) > 2)
         rc = err_set("%s: its first three pieces are not <unk>, <s> and </s> as in XLM-R",
                      t->model);
@@ -379,6 +382,7 @@ static int basic_tokeniser(struct hf_tokens *t, const char *dir)
         t->s.chinese = flag(root, "tokenize_chinese_chars", true);
         cJSON_Delete(root);
     }
+    /* second, so that it wins: the fast tokeniser reads it and not tokenizer_config.json */
     if (there(dir, "tokenizer.json")) {
         cJSON *root = read_json(dir, "tokenizer.json", &path);
         free(path);

@@ -61,6 +61,7 @@ static int open_single(struct weights *w, const char *dir, const char *name)
 static int place(struct weights *w, const char *dir, const cJSON *name)
 {
     const char *file = cJSON_IsString(name) ? name->valuestring : "";
+    /* an index is a stranger's file: it must not name one outside of the folder */
     if (!*file || strchr(file, '/')
         || (!str_ends(file, ".safetensors") && !str_ends(file, ".bin")))
         return err_set("%s: \"weight_map\": \"%.80s\" is not a file of this folder", w->path,
@@ -100,6 +101,7 @@ struct weights *weights_open(const char *dir)
                                          "pytorch_model.bin", "pytorch_model.bin.index.json" };
     struct weights *w = mem_zero(1, sizeof *w);
     int rc = 1;
+    /* safetensors before pickles, as transformers prefers them */
     for (int i = 0; i < 4 && rc == 1; i++) {
         free(w->path);
         w->path = path_join(dir, names[i]);
@@ -109,6 +111,7 @@ struct weights *weights_open(const char *dir)
         rc = err_set("%s: no model.safetensors or pytorch_model.bin (nor an .index.json of either)",
                      dir);
     if (rc == 0 && w->n) qsort(w->entry, (size_t)w->n, sizeof *w->entry, by_name);
+    /* sorted, so that equal names are neighbours */
     for (int i = 1; i < w->n && rc == 0; i++)
         if (!by_name(&w->entry[i - 1], &w->entry[i]))
             rc = err_set("%s: \"%.80s\" occurs twice", w->path, w->entry[i].t->name);

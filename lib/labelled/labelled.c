@@ -40,6 +40,7 @@ static void sample_take(struct labelled_sample *x, const struct content *c)
     if (n && p[n - 1] == '\r') n--;
     x->first = p;
     x->copy = mem_alloc(n + 1);
+    /* a copy, since cutting writes NULs between the columns */
     memcpy(x->copy, p, n);
     x->copy[n] = '\0';
     x->columns = labelled_fields_cut(x->copy, x->field, FIELDS_MOST, false);
@@ -76,6 +77,7 @@ static const struct reader *recognise(const struct content *c, const struct labe
     const struct reader *found = NULL;
     sample_take(&x, c);
     x.o = o;
+    /* what the caller expects goes first: contents of two formats can look alike */
     for (int i = 0; o->likely && i < READERS && !found; i++)
         if (!strcmp(table[i]->name, o->likely) && table[i]->is(c, &x)) found = table[i];
     for (int i = 0; i < READERS && !found; i++)
@@ -234,6 +236,7 @@ static int choose(struct labelled_stream *s, struct content *c, size_t *cap, siz
         s->header = mem_alloc(n + 1);
         memcpy(s->header, c->bytes, n);
         s->header[n] = '\0';
+        /* a header alone: it takes an example to read anything */
         return c->n == n + 1 ? fill(s, c, cap, bytes) : 0;
     }
     return s->reader->pieces == PIECES_WHOLE ? fill(s, c, cap, SIZE_MAX) : 0;

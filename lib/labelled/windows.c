@@ -312,6 +312,8 @@ static void look(const struct windows *w, int i, const float *start, const float
     int n_s = best_rows(start, v->rows.n, s), n_e = best_rows(end, v->rows.n, e);
     for (int a = 0; a < n_s; a++) {
         int first = v->first + s[a] - v->context;
+        /* A start counts in one window only (window_has_most), or a word near a border would be
+         * judged by a window that sees little around it. */
         if (!in_context(v, s[a]) || !window_has_most(w, i, first)) continue;
         for (int b = 0; b < n_e; b++) {
             float score = start[s[a]] + end[e[b]];

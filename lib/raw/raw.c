@@ -63,6 +63,7 @@ static int open_tokenizer(struct raw_text *p, const char *dir, const char *lang)
     if (rc == 0) {
         struct detok_options d = { lang, false };
         p->case_marker = o.case_marker;
+        /* text that `tokenize` did not touch is not detokenised either */
         p->tokenized = !o.no_tokenize;
         p->detok = detok_new(&d);
     }
@@ -77,6 +78,7 @@ static int open_folder(struct raw_text *p, const char *dir, const char *lang, bo
     struct subword_settings s;
     int got = subword_settings_read(&s, dir);
     if (got < 0) return -1;
+    /* An imported model has its own subwords; XLM's are of fastBPE, which our codes file holds. */
     if (got && s.kind != SUBWORD_BPE) return (p->subword = subword_open(dir, false)) ? 0 : -1;
     return !words && open_tokenizer(p, dir, lang) < 0 ? -1 : open_codes(p, dir);
 }
@@ -183,6 +185,8 @@ bool raw_goes_on(const struct raw_text *p, struct raw_work *w, const char *token
 {
     if (!p->subword) return n > 2 && !memcmp(token + n - 2, "@@", 2);
     w->words.n = w->joined.n = 0;
+    /* Markers differ by kind (## before a piece, U+2581 before a word, a list of merges): the two
+     * are joined as text, and a space between them tells. */
     tbuf_add(&w->words, token, n);
     tbuf_byte(&w->words, ' ');
     tbuf_add(&w->words, next, next_n);
@@ -194,6 +198,7 @@ void raw_decode_word(const struct raw_text *p, const char *tokens, size_t n, str
 {
     if (p->subword) { subword_join(p->subword, tokens, n, word); return; }
     for (size_t i = 0; i < n; ) {
+        /* a word that was cut off in the middle */
         if (n - i >= 3 && !memcmp(tokens + i, "@@ ", 3)) { i += 3; continue; }
         if (n - i == 2 && !memcmp(tokens + i, "@@", 2)) break;
         tbuf_byte(word, tokens[i++]);

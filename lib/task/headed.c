@@ -128,6 +128,7 @@ static int take_labels(struct headed_task *t, const struct inputs *in)
         }
         if (h->reads.task != t->kind->task)
             return err_set("%s: its head %s is not for this task", in->model, h->name);
+        /* new labels would need outputs that the head does not have */
         t->labels_fixed = true;
         t->o.head = h->hidden == KERN_TANH;
         t->labels.v = mem_alloc(((size_t)h->n_labels + 1) * sizeof *t->labels.v);
@@ -227,6 +228,7 @@ static int open_any(struct headed_task *t, const struct headed_kind *k, struct i
         return -1;
     s->c->head[t->data.head].reads = t->data.x.how.reads;
     if (model_config_check(s->c) < 0 || open_dev(t, in, s) < 0) return -1;
+    /* labelled text is read once and stays: an epoch is known exactly */
     in->batches = (double)headed_batches(&t->data);
     inputs_setup(in, s);
     s->task = &t->data;

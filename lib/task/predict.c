@@ -374,9 +374,11 @@ static int predict_stream(struct job *j, const char *path, struct problems *prob
     int rc = in ? 1 : -1;
     char *name = NULL;
     while (rc > 0) {
+        /* 0 bytes: an example as soon as it is whole */
         rc = labelled_stream_next(in, j->o->line_buffered ? 0 : PIECE, &set);
         if (rc > 0 && predict_set(j, &set) < 0) rc = -1;
         problems_join(problems, &set.problems);
+        /* for messages at the end, when the sets are gone */
         if (!name) name = mem_dup(set.name);
         labelled_free(&set);
     }
@@ -389,6 +391,8 @@ static int predict_stream(struct job *j, const char *path, struct problems *prob
 static double threshold(const struct predict_options *o, const struct model_head *h)
 {
     if (!isnan(o->null_threshold)) return o->null_threshold;
+    /* A head that has never seen a question without an answer has nothing to compare the null score
+     * with. */
     return h->reads.no_answer ? 0 : (double)INFINITY;
 }
 

@@ -167,6 +167,8 @@ static int add_one(struct torch_file *f, enum kind kind, size_t n)
 static int remember(struct torch_file *f, uint64_t at)
 {
     if (!f->n_stack) return bad(f, "stores a value from an empty stack");
+    /* a pickle of n bytes cannot store more than n values: else 5 bytes could ask for 16 GiB of
+     * memo */
     if (at > (uint64_t)(f->end - f->begin))
         return bad(f, "stores under a number that is too large");
     size_t had = f->n_memo;
@@ -200,6 +202,8 @@ static int push_name(struct torch_file *f, const unsigned char *module, size_t n
             push_new(f, NAME)->i = i;
             return 0;
         }
+    /* what it asked for is shown, but not a control character of it: the name may be an attack on a
+     * terminal */
     char s[100];
     size_t n = 0;
     for (size_t i = 0; i < nm && n < 45; i++)
@@ -235,6 +239,7 @@ static int storage(struct torch_file *f)
     const struct zip_member *m = zip_find(&f->zip, name);
     free(name);
     if (!m) return bad(f, "a storage that is not in the archive");
+    /* by division: elements x size could overflow */
     if (elements < 0 || (uint64_t)elements > m->n / st_dtype_size(type))
         return bad(f, "a storage shorter than it says");
     struct value *s = push_new(f, STORAGE);
@@ -287,6 +292,7 @@ static int rebuild_tensor(struct torch_file *f, const struct value *args)
     }
     if (o->i < 0 || o->i > s->storage.elements || n > s->storage.elements)
         return bad(f, "a tensor larger than its storage");
+    /* How far the last element reaches, by dimension and without a product that could overflow. */
     int64_t left = s->storage.elements - o->i - 1;
     for (int d = t.ndim - 1; d >= 0 && n; d--) {
         if (t.shape[d] > 1 && step[d] != packed) contiguous = false;
@@ -302,6 +308,7 @@ static int rebuild_tensor(struct torch_file *f, const struct value *args)
     t.data = n ? s->storage.p + (size_t)o->i * bytes : s->storage.p;
     if (!contiguous) {
         f->copied += t.bytes;
+        /* strides of 0 make a large tensor of one number: a small file could ask for all memory */
         if (f->copied / 4 > f->map.n)
             return bad(f, "more transposed tensors than the file has room for");
         char *copy = mem_alloc(t.bytes);
@@ -319,6 +326,8 @@ static int reduce(struct torch_file *f)
 {
     struct value *args = pop(f), *fn = args ? pop(f) : NULL;
     if (!fn) return -1;
+    /* Functions are rows of a table: nothing is looked up by name, so nothing else can be
+     * called. */
     if (fn->kind != NAME || args->kind != TUPLE)
         return bad(f, "a call of something that is not a function");
     switch (known[fn->i].what) {
