@@ -20,6 +20,17 @@ for m in xlmr first mixed roberta llama prefix bert patterns; do
 done
 tokenize -q --threads 3 --line-buffered --subwords "$G/roberta.json" < "$G/text-added" > out
 same out "$G/roberta.out"
+# the first id is a piece as any other, and a word has at most so many characters (tokenizers 0.23)
+spaces='"version":"1.0","pre_tokenizer":{"type":"WhitespaceSplit"}'
+printf '%s' "{$spaces" ',"model":{"type":"WordPiece","unk_token":"[UNK]",' \
+    '"continuing_subword_prefix":"##","max_input_chars_per_word":7,' \
+    '"vocab":{"un":0,"##do":1,"##ing":2,"[UNK]":3,"##n":4,"##i":5}}}' > zero.json
+is "$(echo un undo undoing undoingn undoingg doun | tokenize -q --subwords zero.json)" \
+    'un un ##do un ##do ##ing [UNK] [UNK] [UNK]'
+printf '%s' "{$spaces" ',"model":{"type":"BPE","unk_token":"<u>",' \
+    '"vocab":{"a":0,"b":1,"ab":2,"<u>":3,"ba":4},' \
+    '"merges":[["a","b"],["b","a"]]}}' > zero.json
+is "$(echo a ab ba aab xa axb | tokenize -q --subwords zero.json)" 'a ab ba a ab <u> a a <u> b'
 # byte-level pieces are the text again, whatever it is; bytes that are no character are said to be
 tokenize -q --subwords "$G/roberta.json" "$G/text" |
     detokenize -q --subwords "$G/roberta.json" > back; same back "$G/text"

@@ -1,0 +1,151 @@
+/* config.json as docs/formats/checkpoint.md has it: what a key is when it is missing, and the
+ * values that it may have, at both ends of its range and one step beyond. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include "common/err.h"
+#include "lib/model/config.h"
+
+/* One key, with one head and 8 tokens where it is neither, is refused for `why`; NULL: taken. */
+static void reads(const char *key, const char *value, const char *why)
+{
+    struct model_config c;
+    char json[2000];
+    snprintf(json, sizeof json, "{\n%s\n%s\n\"%s\": %s\n}\n",
+             strcmp(key, "vocab") ? "\"vocab\": 8," : "",
+             strcmp(key, "heads") ? "\"heads\": 1," : "", key, value);
+    int rc = model_config_parse(&c, json, "config.json");
+    if (rc == 0 && why) fail_msg("%s %s is taken", key, value);
+    if (rc < 0 && (!why || !strstr(err_msg(), why))) fail_msg("%s", err_msg());
+}
+
+static void numbers_are_within_their_ranges(void **state)
+{
+    (void)state;
+    static const struct { const char *key, *below, *least, *most, *above; } t[] = {
+        { "layers", "0", "1", "1000", "1001" },
+        { "decoder_layers", "-1", "0", "1000", "1001" },
+        { "dim", "0", "1", "65536", "65537" },
+        { "ffn", "0", "1", "1048576", "1048577" },
+        { "heads", "0", "1", "255", "256" },
+        { "vocab", "5", "6", "268435456", "268435457" },
+        { "positions", "1", "2", "4096", "4097" },
+        { "embed_dim", "-1", "0", "512", "513" },        /* at most dim */
+        { "token_types", "-1", "0", "16", "17" },
+        { "scale_embed", "0.9e-6", "1e-6", "1e6", "1.1e6" },
+        { "norm_eps", "-1e-9", "0", "1", "1.001" },
+        { "dropout", "-1e-9", "0", "0.99", "0.991" },
+        { "attention_dropout", "-1e-9", "0", "0.99", "0.991" },
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        char why[100];
+        snprintf(why, sizeof why, "%s is ", t[i].key);
+        reads(t[i].key, t[i].below, why);
+        bool embed = !strcmp(t[i].key, "embed_dim");
+        reads(t[i].key, t[i].above, embed ? "embed_dim 513 is more than dim 512" : why);
+        reads(t[i].key, t[i].least, NULL);
+        bool heads = !strcmp(t[i].key, "heads");         /* 512 is no multiple of 255 */
+        reads(t[i].key, t[i].most, heads ? "dim 512 is not a multiple of heads 255" : NULL);
+    }
+    reads("heads", "255,\n\"dim\": 510", NULL);
+}
+
+static void a_value_of_another_type_is_refused_by_line(void **state)
+{
+    (void)state;
+    static const char *const t[][2] = {
+        { "layers", "\"6\"" }, { "layers", "1.5" }, { "layers", "1e10" }, { "dropout", "true" },
+        { "pre_norm", "1" }, { "activation", "\"tanh\"" }, { "activation", "1" },
+        { "vocab_hash", "12" }, { "vocab_hash", "\"0123456789abcde\"" },
+        { "vocab_hash", "\"0123456789abcdefa\"" }, { "vocab_hash", "\"0123456789abcdeg\"" },
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        char why[100];
+        snprintf(why, sizeof why, "config.json:4: the value of \"%s\" has the wrong type", t[i][0]);
+        reads(t[i][0], t[i][1], why);
+    }
+}
+
+static void a_missing_key_has_its_default(void **state)
+{
+    (void)state;
+    struct model_config c;
+    memset(&c, 0xFF, sizeof c);
+    assert_int_equal(model_config_parse(&c, "{\"vocab\": 6}", "config.json"), 0);
+    assert_int_equal(c.layers, 6);
+    assert_int_equal(c.decoder_layers, 0);
+    assert_int_equal(c.dim, 512);
+    assert_int_equal(c.ffn, 2048);
+    assert_int_equal(c.heads, 8);
+    assert_int_equal(c.vocab, 6);
+    assert_int_equal(c.positions, 512);
+    assert_int_equal(c.activation, KERN_GELU);
+    assert_int_equal(c.embed_dim, 0);
+    assert_int_equal(c.token_types, 0);
+    assert_int_equal(c.pre_norm + c.sinusoidal + c.share_layers + c.output_transform, 0);
+    assert_true(c.encoder_langs && c.decoder_langs && c.embed_norm);
+    assert_float_equal(c.scale_embed, 1, 0);
+    assert_float_equal(c.norm_eps, 1e-5f, 0);
+    assert_float_equal(c.dropout, 0.1f, 0);
+    assert_float_equal(c.attention_dropout, 0.1f, 0);
+    assert_int_equal(c.vocab_hash, 0);
+    assert_int_equal(c.n_heads + c.n_langs, 0);
+}
+
+static void names_are_read_as_written(void **state)
+{
+    (void)state;
+    static const struct { const char *name; enum kern_act act; } t[] = {
+        { "gelu", KERN_GELU }, { "relu", KERN_RELU }, { "gelu-tanh", KERN_GELU_TANH },
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        struct model_config c;
+        char json[200];
+        snprintf(json, sizeof json, "{\"vocab\": 6, \"activation\": \"%s\", \"pre_norm\": true, "
+                 "\"encoder_langs\": false, \"vocab_hash\": \"0123456789ABCdef\"}", t[i].name);
+        assert_int_equal(model_config_parse(&c, json, "config.json"), 0);
+        assert_int_equal(c.activation, t[i].act);
+        assert_true(c.pre_norm && !c.encoder_langs && c.decoder_langs);
+        assert_true(c.vocab_hash == 0x0123456789abcdef);
+    }
+}
+
+static void languages_are_codes_that_differ(void **state)
+{
+    (void)state;
+    static const char bad[] = "must be at most 128 different codes";
+    char all[1600] = "[", *end = all + 1;
+    for (int i = 0; i < 128; i++) end += sprintf(end, "%s\"l%d\"", i ? ", " : "", i);
+    strcpy(end, "]");
+    reads("languages", all, NULL);
+    strcpy(end, ", \"l128\"]");
+    reads("languages", all, bad);
+    reads("languages", "[\"abcdefghijklmnopqrstuvwxyz_-123\"]", NULL);      /* 31 */
+    reads("languages", "[\"abcdefghijklmnopqrstuvwxyz_-1234\"]", bad);
+    reads("languages", "[\"de\", \"en\", \"de\"]", bad);
+    reads("languages", "[\"\"]", bad);
+    reads("languages", "[\"d e\"]", bad);
+    reads("languages", "[3]", bad);
+    reads("langs", "[]", "config.json:4: unknown key \"langs\"");
+    /* a table of token types stands where that of languages would */
+    reads("token_types", "2,\n\"languages\": [\"de\"]", "token_types and encoder_langs are both");
+    reads("token_types", "2,\n\"encoder_langs\": false,\n\"languages\": [\"de\"]", NULL);
+    reads("output_transform", "true", NULL);
+    reads("output_transform", "true,\n\"decoder_layers\": 1", "this model has a decoder");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_are_within_their_ranges),
+        cmocka_unit_test(a_value_of_another_type_is_refused_by_line),
+        cmocka_unit_test(a_missing_key_has_its_default),
+        cmocka_unit_test(names_are_read_as_written),
+        cmocka_unit_test(languages_are_codes_that_differ),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
