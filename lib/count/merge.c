@@ -117,9 +117,9 @@ int cooc_merge(const char *const *path, int n, const char *ref, int threads, siz
     uint64_t *words = NULL;
     int rc = tmp_check(tmp);
     for (; m.n < n && rc == 0; m.n++) {
+        if (!(m.in[m.n] = cooc_open(path[m.n]))) { rc = -1; break; }
         /* counts of another window, weight or vocabulary are other quantities: their sum means
          * nothing */
-        if (!(m.in[m.n] = cooc_open(path[m.n]))) { rc = -1; break; }
         if (m.n && cooc_same_scheme(m.in[0], m.in[m.n]) < 0) rc = -1;
     }
     if (rc == 0) rc = reference(&m, &ref);

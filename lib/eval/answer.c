@@ -112,6 +112,7 @@ static void set_apart(struct answer_tokens *t)
 
 void answer_tokenise(const struct answer_judge *j, const char *text, struct answer_tokens *t)
 {
+    /* the script's order: articles are looked for when punctuation is gone, so "the." is one */
     score_lower(text, strlen(text), &t->text);
     remove_punctuation(j, &t->text);
     if (j->al) t->text.n = bytes_replace(t->text.v, t->text.n, "\u0627\u0644", " ");
@@ -149,9 +150,11 @@ double answer_f1(const struct answer_judge *j, struct answer_tokens *predicted,
                  struct answer_tokens *gold)
 {
     struct token_spans *p = &predicted->token, *g = &gold->token;
+    /* SQuAD 2.0's script: no answer where there is none is right, and any other is wrong */
     if (j->rules == ANSWER_SQUAD2 && (!p->n || !g->n)) return !p->n && !g->n;
     if (p->n) qsort(p->v, p->n, sizeof *p->v, by_bytes);
     if (g->n) qsort(g->v, g->n, sizeof *g->v, by_bytes);
+    /* as multisets (Python's Counter): a word counts as often as both have it */
     size_t same = 0;
     for (size_t i = 0, k = 0; i < p->n && k < g->n; ) {
         int c = by_bytes(&p->v[i], &g->v[k]);

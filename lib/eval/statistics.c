@@ -31,6 +31,7 @@ double stat_beta(double a, double b, double x)
     if (!(x > 0)) return 0;
     if (x >= 1) return 1;
     double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
+    /* the fraction converges fast on one side of the mean only: on the other, by the symmetry */
     if (x > (a + 1) / (a + b + 2)) return 1 - front * fraction(b, a, 1 - x) / b;
     return front * fraction(a, b, x) / a;
 }
@@ -39,6 +40,7 @@ double stat_student_p(double t, double df) { return stat_beta(df / 2, 0.5, df / 
 
 double stat_student_t95(double df)
 {
+    /* no closed form: 80 halvings of [0, 1000] are more than a double's digits */
     double low = 0, high = 1000;
     for (int i = 0; i < 80; i++) {
         double middle = (low + high) / 2;
@@ -64,6 +66,7 @@ double stat_paired_t(const double *d, size_t n)
     struct sample_stats s = sample_stats(d, n);
     bool equal = true;
     for (size_t i = 1; i < n; i++) equal &= d[i] == d[0];
+    /* without variance t is 0/0 or infinite */
     if (equal) return d[0] == 0;
     return stat_student_p(s.mean / (s.sd / sqrt((double)n)), (double)(n - 1));
 }
@@ -105,6 +108,7 @@ static void ranks(const double *v, size_t n, struct ranked *room, double *to)
     qsort(room, n, sizeof *room, by_value);
     for (size_t i = 0, end; i < n; i = end) {
         for (end = i + 1; end < n && room[end].v == room[i].v; ) end++;
+        /* ties share the mean of their ranks */
         double rank = ((double)i + 1 + (double)end) / 2;
         for (size_t k = i; k < end; k++) to[room[k].i] = rank;
     }
@@ -153,6 +157,7 @@ double stat_spearman_p(const double *x, const double *y, size_t n)
     enum { EXACT = 9 };
     double r = stat_spearman(x, y, n), rx[EXACT], ry[EXACT], sum = 0, all = 1;
     struct ranked room[EXACT];
+    /* 9! orders are 362,880, counted in a moment; with more pairs the t distribution is close */
     if (n > EXACT || n < 3 || isnan(r)) return stat_correlation_p(r, n);
     ranks(x, n, room, rx);
     ranks(y, n, room, ry);

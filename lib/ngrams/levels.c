@@ -45,6 +45,8 @@ static int walk_block(void *ctx, size_t i, int thread)
 {
     struct walk *w = ctx;
     const struct spool *s = w->l->text;
+    /* n-grams reach beyond a block: so many words on either side belong to its neighbours'
+     * n-grams */
     uint64_t around = (uint64_t)w->l->o->longest - 1, at = (uint64_t)i * BLOCK, end = at + BLOCK;
     if (end > s->n) end = s->n;
     uint64_t from = at > around ? at - around : 0, to = end + around < s->n ? end + around : s->n;
@@ -194,6 +196,7 @@ static int keep(void *ctx, uint64_t key, uint64_t count)
 {
     struct counting *c = ctx;
     struct level *l = &c->l->of[c->k];
+    /* now, not after: rare n-grams are most of them, and a level of all would not fit in memory */
     if (count < c->l->o->min_count) return 0;
     if (l->n == UINT32_MAX - 2)
         return err_set("more than 2^32 frequent n-grams of %d words; raise --min-count", c->k);
@@ -235,6 +238,8 @@ static int count_level(struct levels *l, int k, FILE **ends)
     level_index(to);
     for (uint32_t i = 1; i <= to->n; i++) {
         uint32_t head = (uint32_t)(to->key[i] >> 32), word = (uint32_t)to->key[i];
+        /* the n-gram without its first word, which is frequent, too (Apriori): found by its own
+         * parts */
         to->tail[i] = k == 2 ? word
                              : level_find(&l->of[k - 1], level_key(l->of[k - 1].tail[head], word));
     }

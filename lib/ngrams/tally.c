@@ -244,6 +244,7 @@ static int merge(struct reader *r, size_t n, int (*emit)(void *, uint64_t, uint6
     for (size_t i = live / 2; i-- > 0;) sink(heap, live, i);
     while (rc >= 0 && live) {
         struct entry sum = { heap[0]->now.key, 0 };
+        /* the same key of all runs, added up */
         while (rc >= 0 && live && heap[0]->now.key == sum.key) {
             sum.count += heap[0]->now.count;
             if ((rc = advance(heap[0])) == 0) heap[0] = heap[--live];
@@ -282,6 +283,7 @@ static int shrink(struct tally *t)
 
 static int spill(struct tally *t)
 {
+    /* a merge reads FAN runs at most: each needs a buffer */
     if (t->runs == FAN && shrink(t) < 0) return -1;
     compact(t);
     struct writer *w = mem_alloc(sizeof *w);
@@ -315,6 +317,7 @@ int tally_merge(struct tally *const *t, int n,
     int rc = 0;
     for (int i = 0; i < n && rc == 0; i++) {
         compact(t[i]);
+        /* All tallies are merged at once: together they may have FAN runs. */
         if (t[i]->runs > 1 && n > 1 && t[i]->runs > FAN / (size_t)n) rc = shrink(t[i]);
         readers += t[i]->runs + 1;
     }

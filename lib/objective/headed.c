@@ -55,7 +55,6 @@ int headed_make(void *self, void *batch, const void *host_batch, const struct tu
     order_of(d, at->seed, at->micro / per_epoch);
     for (int64_t k = from; k < from + each && k < n; k++) {
         uint32_t g = d->order[k];
-        /* All units of a group stay in one batch. */
         if (!d->group) { headed_add(b, &d->x, g, g, d->all_rows); continue; }
         for (uint32_t i = d->group[g]; i < d->group[g + 1]; i++)
             headed_add(b, &d->x, d->member[i], d->member[i], d->all_rows);

@@ -70,6 +70,7 @@ static inline uint64_t load(const char *p, size_t n)       /* n 4 or 8 */
 static inline struct word_key word_key(struct span w)
 {
     struct word_key k = { 0, 0, w.n, w.p };
+    /* two loads that overlap where the word has fewer than 16 bytes */
     if (w.n >= 8) { k.head = load(w.p, 8); k.tail = load(w.p + w.n - 8, 8); }
     else if (w.n >= 4) { k.head = load(w.p, 4); k.tail = load(w.p + w.n - 4, 4); }
     else for (size_t i = 0; i < w.n; i++) k.head = k.head << 8 | (unsigned char)w.p[i];
@@ -144,6 +145,7 @@ static inline uint32_t new_node(struct ngram *g)
 static inline void count_up(struct node *v, uint32_t ref)
 {
     if (ref == 0) { v->count++; return; }
+    /* BLEU clips by the reference that has the n-gram most often, so each is counted by itself */
     if (v->in_ref != ref) { v->in_ref = ref; v->here = 0; }
     if (++v->here > v->count) v->count = v->here;
 }
@@ -201,6 +203,7 @@ static void match_grams(struct ngram *g, size_t n, int64_t *correct)
         for (size_t k = 0; v != NONE; ) {
             /* Clipping: each occurrence in a reference can be matched once. */
             if (g->node[v].count) { g->node[v].count--; correct[k]++; }
+            /* an n-gram that no reference has is no beginning of a longer one that does */
             if (++k == most || g->uni[i + k] == NONE) break;
             v = gram_node(g, pair_key(v, g->uni[i + k]), 0);
         }

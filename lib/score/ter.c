@@ -63,6 +63,8 @@ void ter_work_free(struct ter_work *w)
 static void edit_rows(struct cell *grid, const uint32_t *h, int n_h, const uint32_t *r, int n_r,
                       int first)
 {
+    /* The beam follows the diagonal of a table that is not square; a steep one skips cells from row
+     * to row, which the wider beam covers. */
     double ratio = n_h ? (double)n_r / n_h : 1;
     int beam = BEAM < ratio / 2 ? (int)ceil(ratio / 2 + BEAM) : BEAM;
     if (first == 0) {
@@ -74,6 +76,7 @@ static void edit_rows(struct cell *grid, const uint32_t *h, int n_h, const uint3
         int diagonal = (int)floor(i * ratio);
         int from = diagonal - beam > 0 ? diagonal - beam : 0;
         int to = diagonal + beam < n_r + 1 ? diagonal + beam : n_r + 1;
+        /* or the last cell, whose cost is the distance, might lie outside the beam */
         if (i == n_h) to = n_r + 1;
         for (int j = 0; j < from; j++) row[j] = (struct cell){ FAR, UNKNOWN };
         for (int j = from; j < to; j++) {
@@ -165,6 +168,8 @@ static int best_shift(struct ter_work *w, int n_h, const uint32_t *ref, int n_r,
         for (int sr = low; sr <= high; sr++) {
             for (int length = 1; length <= SHIFT_WORDS && sh + length <= n_h && sr + length <= n_r
                  && h[sh + length - 1] == ref[sr + length - 1]; length++) {
+                /* Tercom's rules: a run that is right where it is, or that would go where all is
+                 * right, is not moved. */
                 if (!any(w->hyp_err, sh, length) || !any(w->ref_err, sr, length)) continue;
                 /* a shift onto itself changes nothing */
                 if (w->align[sr] >= sh && w->align[sr] < sh + length) continue;
@@ -223,6 +228,7 @@ int64_t ter_edits(struct ter_work *w, const uint32_t *hyp, size_t hyp_n, const u
     mem_room(&w->hyp_err, &w->hyp_err_cap, hyp_n, 1);
     if (hyp_n) memcpy(w->now, hyp, hyp_n * sizeof *hyp);
     edit_rows(w->grid, w->now, n_h, ref, n_r, 0);
+    /* greedy, as Tercom: the best single shift, then the best of what results */
     while (n_h) {
         memcpy(w->trial, w->grid, (ref_n + 1) * sizeof *w->grid);
         int gain = best_shift(w, n_h, ref, n_r, &candidates);
@@ -299,6 +305,7 @@ int ter_segment(const struct ter_options *o, struct ter_work *w, struct span hyp
             return err_set(
                 "%zu words against %zu are too many for TER's table; score shorter lines", hyp_n,
                 ref_n);
+        /* Words become numbers once: the edit distance compares them some thousands of times. */
         start_ids(w, hyp_n + ref_n);
         mem_room(&w->hyp, &w->hyp_cap, hyp_n, sizeof *w->hyp);
         mem_room(&w->ref, &w->ref_cap, ref_n, sizeof *w->ref);

@@ -56,6 +56,7 @@ struct best { double score; int32_t from; uint32_t id; };
 
 static void offer(struct best *to, double score, int32_t from, uint32_t id)
 {
+    /* only if better: of equals, the one that begins first stays */
     if (to->from < 0 || score > to->score) *to = (struct best){ score, from, id };
 }
 
@@ -81,12 +82,15 @@ static void unigram(const struct spm *m, struct spm_scratch *s, const char *text
             end++;
             if (id < 0 || m->piece[id].type == SPM_UNUSED) continue;
             size_t len = end - at;
+            /* User-defined symbols beat any sequence of pieces: their length times the best score,
+             * in float as the library computes it. */
             double score = m->piece[id].type == SPM_USER
                                ? (double)((float)len * (float)m->max) - 0.1
                                : m->piece[id].score;
             offer(&best[end], score + here, (int32_t)at, (uint32_t)id);
             if (len == one) single = true;
         }
+        /* otherwise a text with an unknown character would have no segmentation at all */
         if (!single) offer(&best[at + one], unknown + here, (int32_t)at, m->unk);
         at += one;
     }
@@ -170,6 +174,7 @@ static void merge_all(const struct spm *m, struct spm_scratch *s, const char *te
     mem_room(&s->work, &s->work_cap, n, sizeof(struct symbol));
     struct symbol *y = s->work;
     for (size_t at = 0; at < n; count++) {
+        /* a user-defined symbol is one from the beginning, and merges with nothing */
         size_t user = spm_user_match(m, text + at, n - at),
                k = user ? user : char_len(text + at, n - at);
         y[count] = (struct symbol){ text + at, k, (int32_t)count - 1,

@@ -49,6 +49,8 @@ static void unigram(const struct tokjson *t, struct tokjson_work *w, const char 
     const struct spm_cut *cut;
     size_t count = spm_cut_text(t->unigram, w->spm, s, n, &cut);
     for (size_t i = 0; i < count; i++) {
+        /* An unknown piece is shown as its text, which our vocabulary reads as <unk> all the
+         * same. */
         bool shown = cut[i].id == (uint32_t)t->unk && !memchr(cut[i].text, ' ', cut[i].n)
                      && !memchr(cut[i].text, '\n', cut[i].n);
         if (shown) put(out, line, cut[i].text, cut[i].n);
@@ -70,6 +72,7 @@ static int32_t longest(const struct tokjson *t, const char *s, size_t n, bool in
 {
     uint32_t node = SPM_ROOT;
     int32_t id = -1;
+    /* from the prefix on ("##"): tokens inside of words are spelt with it */
     for (size_t i = 0; inside && i < t->prefix_n; i++)
         if (!(node = spm_edge(&t->trie, node, (unsigned char)t->prefix[i]))) return -1;
     for (size_t i = 0; i < n && (node = spm_edge(&t->trie, node, (unsigned char)s[i])); i++)
@@ -91,6 +94,7 @@ static void wordpiece(const struct tokjson *t, const char *s, size_t n, struct t
         put_id(t, out, line, (uint32_t)id);
     }
     if (good) return;
+    /* one <unk> for the whole word, as in the library: its known pieces go, too */
     out->n = begin;
     put_id(t, out, line, (uint32_t)t->unk);
 }
@@ -230,6 +234,7 @@ int tokjson_line(const struct tokjson *t, struct tokjson_work *w, const char *li
     struct cuts *a = &w->cuts[0], *b = &w->cuts[1];
     size_t begin = out->n;
     a->n = a->text.n = b->n = b->text.n = 0;
+    /* Added tokens are found before the text is normalised, or after, as each of them says. */
     matcher_cut(&t->plain, line, n, true, a);
     for (size_t i = 0; i < a->n; i++) {
         const struct tokjson_cut *c = &a->v[i];

@@ -106,6 +106,7 @@ static void cut(const struct wordpiece *w, char *word, size_t n, size_t chars, s
     bool good = chars <= CHARS_MOST;
     for (size_t at = 0; at < n && good; ) {
         char kept[2] = { 0 }, *from = word + at;
+        /* The two bytes before the rest become "##" while it is looked up: no copy of the word. */
         if (at) {
             from -= 2;
             memcpy(kept, from, 2);
@@ -123,6 +124,7 @@ static void cut(const struct wordpiece *w, char *word, size_t n, size_t chars, s
         at = end;
     }
     if (good) return;
+    /* BERT gives a word up as a whole: no pieces of a part of it */
     out->n = begin;
     if (out->n > line) tbuf_byte(out, ' ');
     tbuf_add(out, "[UNK]", 5);
@@ -139,6 +141,7 @@ int wordpiece_line(const struct wordpiece *w, struct wordpiece_scratch *s, const
     if (w->s.strip_accents && strip_accents(s, t) < 0) return -1;
     word->n = 0;
     tbuf_add(word, "##", 2);
+    /* one step past the end, with a space, which ends the last word */
     for (size_t i = 0; i <= t->n; i += (size_t)len) {
         uint32_t c = ' ';
         len = 1;

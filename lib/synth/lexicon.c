@@ -32,12 +32,14 @@ static int find_sum(const uint32_t *sum, int m, uint32_t x)
 
 int synth_rank(const struct synth *s, struct rng *r, int m)
 {
+    /* Zipf's law by sums of integers: the same draw on every machine */
     return find_sum(s->zipf, m, (uint32_t)rng_next_below(r, s->zipf[m]));
 }
 
 uint16_t synth_topical(const struct synth *s, struct rng *r, enum pos pos, int topic)
 {
     const struct list *l = &s->topic[pos][topic];
+    /* 12 of 100 are of any topic: topics overlap, as in text */
     return l->n && synth_percent(r, 88) ? synth_pick(s, r, l) : synth_pick(s, r, &s->all[pos]);
 }
 
@@ -67,6 +69,8 @@ static void draw_favourites(const struct synth *s, struct rng *r, struct lemma *
 {
     for (int i = 0; i < FAVOURITES; i++) {
         uint16_t f = 0;
+        /* each verb and noun keeps some company, which is what embeddings learn from; at most 20
+         * tries, since a small topic may not have so many */
         for (int tries = 0; tries < 20; tries++) {
             f = synth_topical(s, r, pos, l->topic);
             /* who acts is mostly someone */
@@ -285,6 +289,7 @@ static void make_homograph(struct synth *s, struct rng *r, struct symbols *w, in
         int a = s->all[pos].v[rng_next_below(r, (uint64_t)s->all[pos].n)],
             b = s->all[pos].v[rng_next_below(r, (uint64_t)s->all[pos].n)];
         struct lemma *x = &s->lemma[a], *y = &s->lemma[b];
+        /* of different topics, so that their company tells the two meanings apart */
         if (x->topic == y->topic || x->gender != y->gender || x->shared || y->shared
             || !x->form[lang][0][0] || y->form[lang][0][0])
             continue;
@@ -376,6 +381,8 @@ struct synth *synth_new(const struct synth_opts *opts)
     s->topic_sum = sums(opts->topics, 8);
     struct rng r = { { opts->seed, RNG_SYNTH, 0 }, 0, 0 };
     make_meanings(s, &r);
+    /* Words have draws of their own: another --shared or another morphology leaves the meanings as
+     * they are. */
     r.sample = 1;
     r.position = 0;
     make_words(s, &r);

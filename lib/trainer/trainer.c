@@ -173,8 +173,8 @@ static void optimise_range(struct trainer *tr, const struct range *x)
 {
     const struct params *ps = &tr->m->ps;
     double head = trainer_rate(&tr->o, tr->o.head_lr, tr->step + 1);
-    /* Runs of tensors of one rate: one call of the kernel for each run, not for each tensor. */
     if (tr->o.head_lr < 0) { optimise(tr, x, 0, ps->n, tr->lr); return; }
+    /* Runs of tensors of one rate: one call of the kernel for each run, not for each tensor. */
     for (int i = 0, j; i < ps->n; i = j) {
         for (j = i + 1; j < ps->n && is_head(&ps->p[j]) == is_head(&ps->p[i]); j++) { }
         optimise(tr, x, i, j, is_head(&ps->p[i]) ? head : tr->lr);
