@@ -1,7 +1,7 @@
 # page.awk ROWS PAGE.1.in: a man page (mdoc). PAGE.1.in has its prose, ROWS what PROGRAM --help=rows
 # prints: a line per option of heading, names, letter, kind, value's name and text. Between a line
 # @options and a line @end, where the options go, PAGE.1.in may have
-#   @more NAME      what a page says of an option behind what --help says
+#   @more NAME      what a page says of an option after what --help says
 #   @under HEADING  what it says below a heading
 # Both are mdoc. A name or a heading that is not among the rows is an error.
 BEGIN { FS = "\t" }

@@ -71,7 +71,7 @@ static int version(struct codes *c, const char *name, const char *s, size_t n)
 int codes_parse(struct codes *c, const char *name, const char *text, size_t n, size_t merges)
 {
     unsigned long long line = 0;
-    /* 3: fastBPE, 2: subword-nmt; told by the first line of merges */
+    /* 3: fastBPE, 2: subword-nmt; by the first line of merges */
     int per_line = 0;
     codes_init(c, CODES_SUBWORD_NMT);
     c->version = 1;

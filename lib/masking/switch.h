@@ -23,7 +23,7 @@ int switch_check(const struct switch_options *o);
 
 struct switches;           /* the dictionaries: read only, of any number of threads */
 /* dict: SRC-TGT=FILE, lines "source TAB target [TAB score]" of tokens (pretrain --dict).
- * langs [n]: the model's languages. note (a message like msg_note's) is told of each file how many
+ * langs [n]: the model's languages. note (a message like msg_note's) gets, for each file, how many
  * lines it has and how many were left out: with a token that the vocabulary lacks, of a token with
  * itself, of a pair read before. NULL with a message: a file that cannot be read, a language that
  * the model has not, a file of which no line is left. */

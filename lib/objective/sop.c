@@ -80,7 +80,7 @@ static void write(const void *self, const void *batch, const struct pass *p, str
     batch_file_int32(f, "label", b->target, b->n, 1);
 }
 
-/* How many of the segments of m are told right. -1 with a message. */
+/* How many of the segments of m have their order predicted correctly. -1 with a message. */
 static int64_t hits(struct sop *o, struct masked *m, struct headed *b, struct pass *at)
 {
     struct pass p = *at;

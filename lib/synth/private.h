@@ -58,7 +58,7 @@ struct synth {
     struct list all[N_POS], *topic[N_POS];   /* topic[pos][t] */
     struct list agents;
     uint16_t (*number)[6];                   /* [topic]: the numbers it likes */
-    /* [topic]: how much of it is told in the past, percent */
+    /* [topic]: how much of it is in the past tense, percent */
     uint8_t *past;
     uint32_t *zipf;                          /* zipf[m]: sum of the weights of ranks below m */
     uint32_t *topic_sum;                     /* the same over topics */

@@ -64,7 +64,7 @@ struct headed_file {
 /* Reads LANG=FILE (of questions that are not learnt from also C-Q=FILE, contexts in C and questions
  * in Q), given with --option, and opens the means to encode its text. learn: its labels
  * are learnt, and have to be the head's where that is fixed; else labels that the head does not
- * have are told. headed_file_free it whatever is returned. 0, or -1 with a message. */
+ * have are reported. headed_file_free it whatever is returned. 0, or -1 with a message. */
 int headed_file_open(struct headed_task *t, struct headed_file *f, const struct inputs *in,
                      const struct setup *s, const char *option, const char *arg, bool learn);
 void headed_file_free(struct headed_file *f);

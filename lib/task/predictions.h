@@ -27,8 +27,8 @@ struct predictions_best { bool known; struct best_threshold exact, f1; };
  *   stat_spearman, stat_pearson        a number a line
  * As many lines as gold has examples, in its order; what does not fit is an error with its line.
  * Questions without a prediction score 0 (squad, mlqa) or are left out (squad2), and are
- * told, as the official scripts have it. *out is judged_free'd by the caller; best may be NULL. 0,
- * or -1 with a message. */
+ * reported, as the official scripts have it. *out is judged_free'd by the caller; best may be NULL.
+ * 0, or -1 with a message. */
 int predictions_judge(const struct predictions_options *o, const struct labelled_set *gold,
                       const char *path, struct judged *out, struct predictions_best *best);
 
