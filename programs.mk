@@ -2,10 +2,10 @@
 # needed, BLAS only where matrices are multiplied.
 ICU := -licui18n -licuuc -licudata
 JSON := -lcjson
-NN := lib/task lib/objective lib/data lib/labelled lib/masking lib/engine lib/trainer lib/ranks \
-    lib/model lib/graph lib/bilingual lib/vectors kernels/cpu kernels/int8 kernels/linalg lib/cooc \
-    common/json $(COMMON)
-VECTORS := lib/bilingual lib/vectors lib/score lib/cooc kernels/cpu kernels/int8 kernels/linalg \
+NN := lib/task lib/objective lib/batch lib/data lib/labelled lib/masking lib/engine lib/trainer \
+    lib/ranks lib/model lib/graph lib/bilingual lib/vectors kernels/cpu kernels/int8 \
+    kernels/linalg lib/cooc common/json $(COMMON)
+VECTORS := lib/bilingual lib/vectors lib/cooc kernels/cpu kernels/int8 kernels/linalg \
     common/json $(COMMON)
 VECTORS_L = $(BLAS_LIB) $(JSON) $(BASE) $(MATH)
 NN_L = $(BLAS_LIB) $(JSON) $(BASE) -ldl $(MATH)
@@ -66,9 +66,9 @@ A_retrieve     := $(VECTORS)
 L_retrieve      = $(VECTORS_L)
 A_analogy      := $(VECTORS)
 L_analogy       = $(VECTORS_L)
-A_bleu         := lib/score lib/subword lib/text common/json $(COMMON)
+A_bleu         := lib/sacrebleu lib/score lib/subword lib/text common/json $(COMMON)
 L_bleu          = $(ICU) $(JSON) -lpcre2-8 -ldl $(BASE) $(MATH)
-A_score        := lib/task lib/eval lib/score lib/labelled common/json $(COMMON)
+A_score        := lib/task lib/eval lib/sacrebleu lib/score lib/labelled common/json $(COMMON)
 L_score         = $(ICU) $(JSON) $(BASE) $(MATH)
 A_plot         := lib/plot $(VECTORS)
 L_plot          = $(VECTORS_L)

@@ -7,9 +7,9 @@
 #include "common/files/file.h"
 #include "common/mem.h"
 #include "common/prog/prog.h"
+#include "common/prog/result_rows.h"
 #include "common/text/text.h"
 #include "kernels/options.h"
-#include "lib/score/result_rows.h"
 #include "lib/vectors/analogy.h"
 
 enum { MOST = 64 };

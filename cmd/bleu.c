@@ -9,8 +9,8 @@
 #include "common/files/file.h"
 #include "common/mem.h"
 #include "common/prog/prog.h"
-#include "lib/score/multibleu.h"
-#include "lib/score/scoring.h"
+#include "lib/sacrebleu/multibleu.h"
+#include "lib/sacrebleu/scoring.h"
 #include "lib/score/testset.h"
 
 static struct options {

@@ -6,10 +6,10 @@
 #include "common/err.h"
 #include "common/files/file.h"
 #include "common/prog/prog.h"
+#include "common/prog/result_rows.h"
 #include "common/text/text.h"
 #include "kernels/options.h"
 #include "lib/bilingual/retrieve.h"
-#include "lib/score/result_rows.h"
 #include "lib/vectors/csls.h"
 #include "lib/vectors/vectors.h"
 

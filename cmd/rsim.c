@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include "common/err.h"
 #include "common/prog/prog.h"
+#include "common/prog/result_rows.h"
 #include "common/text/text.h"
 #include "kernels/options.h"
 #include "lib/bilingual/dictionary.h"
 #include "lib/bilingual/similarity.h"
-#include "lib/score/result_rows.h"
 #include "lib/vectors/csls.h"
 
 static struct options {

@@ -7,11 +7,11 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/prog/prog.h"
+#include "common/prog/result_rows.h"
 #include "lib/eval/judged.h"
 #include "lib/eval/last_values.h"
 #include "lib/eval/results.h"
-#include "lib/score/report.h"
-#include "lib/score/result_rows.h"
+#include "lib/sacrebleu/report.h"
 #include "lib/task/predictions.h"
 
 enum { LANGUAGES = 64 };

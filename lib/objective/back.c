@@ -6,9 +6,9 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include <stdlib.h>
+#include "lib/batch/seq2seq.h"
 #include "lib/data/corpus.h"
 #include "lib/engine/memory.h"
-#include "lib/objective/seq2seq.h"
 
 struct back {
     struct seq2seq_self base;

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include "common/err.h"
 #include "common/mem.h"
+#include "lib/batch/seq2seq.h"
 #include "lib/data/corpus.h"
 #include "lib/masking/noise.h"
-#include "lib/objective/seq2seq.h"
 
 struct denoise {
     struct seq2seq_self base;

@@ -5,8 +5,8 @@
  * position]. What is predicted stays the original [code]; --dict-label is the paper's wording:
  * <mask> is read, the translation is predicted. */
 #include "common/err.h"
+#include "lib/batch/masked.h"
 #include "lib/data/token_pairs.h"
-#include "lib/objective/masked.h"
 
 extern const struct objective objective_mlm;
 

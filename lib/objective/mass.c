@@ -12,10 +12,10 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
+#include "lib/batch/masked.h"
 #include "lib/data/corpus.h"
 #include "lib/engine/write_batches.h"
 #include "lib/objective/mass.h"
-#include "lib/objective/masked.h"
 
 struct mass { double share; int min_len; bool see_masked; struct setup s; };
 

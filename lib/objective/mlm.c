@@ -3,9 +3,9 @@
  * ablation "repl TLM w/ MLM"). */
 #include <math.h>
 #include "common/err.h"
+#include "lib/batch/masked.h"
 #include "lib/data/corpus.h"
 #include "lib/data/pair_pool.h"
-#include "lib/objective/masked.h"
 
 static int specials(const struct setup *s) { return s->stream ? 0 : s->documents ? 3 : 2; }
 

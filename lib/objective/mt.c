@@ -1,8 +1,8 @@
 /* Learning to translate from given pairs: parallel text (mt), or pseudo-pairs made word by word,
  * with which unsupervised translation starts (pseudo). */
 #include "common/err.h"
+#include "lib/batch/seq2seq.h"
 #include "lib/data/pairs.h"
-#include "lib/objective/seq2seq.h"
 
 static int open_mt(void *self, struct setup *s)
 {

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include "common/err.h"
 #include "common/mem.h"
+#include "lib/batch/headed.h"
+#include "lib/batch/masked.h"
 #include "lib/engine/write_batches.h"
-#include "lib/objective/headed.h"
-#include "lib/objective/masked.h"
 
 struct sop { struct headed_data d; struct masker masker; struct setup s; };
 

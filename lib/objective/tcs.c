@@ -11,10 +11,10 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/msg.h"
+#include "lib/batch/masked.h"
 #include "lib/data/specific.h"
 #include "lib/engine/objective.h"
 #include "lib/masking/switch.h"
-#include "lib/objective/masked.h"
 #include "lib/vectors/csls.h"
 
 /* --- refreshed dictionaries ------------------------------------------------------------------- */

@@ -7,8 +7,8 @@
  *         as BERT writes pairs) */
 #include <math.h>
 #include "common/err.h"
+#include "lib/batch/masked.h"
 #include "lib/data/pair_pool.h"
-#include "lib/objective/masked.h"
 
 enum form { FORM_XLM, FORM_PPA };
 enum order { ORDER_FIXED, ORDER_TOSS };

@@ -8,7 +8,7 @@
  *   read_out_free(&o); */
 #ifndef TASK_READ_OUT_H
 #define TASK_READ_OUT_H
-#include "lib/objective/headed.h"
+#include "lib/batch/headed.h"
 
 struct read_out {
     int outputs;                     /* of the head; of spans 2, start and end */

@@ -8,10 +8,10 @@
 #include <xxhash.h>
 #include "common/err.h"
 #include "common/mem.h"
+#include "lib/batch/seq2seq.h"
 #include "lib/data/pairs.h"
 #include "lib/engine/objective.h"
 #include "lib/model/decode.h"
-#include "lib/objective/seq2seq.h"
 #include "lib/score/bleu.h"
 #include "lib/task/task.h"
 

@@ -15,7 +15,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/thread.h"
-#include "lib/objective/masked.h"
+#include "lib/batch/masked.h"
 
 static clockid_t clock_id = CLOCK_MONOTONIC;
 

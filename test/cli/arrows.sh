@@ -15,9 +15,10 @@ kernels/cpu kernels/cuda
 lib/text lib/bpe lib/synth lib/cooc lib/graph lib/ranks lib/torch
 lib/subword lib/vectors lib/model lib/ngrams lib/derive lib/count
 lib/raw lib/score lib/masking lib/ranks/mpi lib/ranks/nccl
-lib/bilingual lib/hf lib/embed lib/trainer lib/labelled lib/eval
+lib/bilingual lib/hf lib/embed lib/trainer lib/labelled lib/eval lib/sacrebleu
 lib/engine
 lib/plot lib/data lib/api
+lib/batch
 lib/objective
 lib/task
 cmd'

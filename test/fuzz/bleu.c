@@ -1,8 +1,8 @@
 /* Everything that scores text, on lines of anything: nothing reads outside a line, counts stay
  * within their bounds, and a text is perfect against itself. */
 #include "common/mem.h"
-#include "lib/score/corpus.h"
-#include "lib/score/multibleu.h"
+#include "lib/sacrebleu/corpus.h"
+#include "lib/sacrebleu/multibleu.h"
 #include "test/fuzz/fuzz.h"
 
 static void score(const struct metric *m, const struct score_corpus *c)

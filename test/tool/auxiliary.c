@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include "common/err.h"
 #include "common/prog/prog.h"
+#include "lib/batch/masked.h"
 #include "lib/data/inputs.h"
 #include "lib/engine/run.h"
 #include "lib/model/options.h"
-#include "lib/objective/masked.h"
 
 extern const struct objective objective_mlm;
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "lib/score/bleu.h"
-#include "lib/score/pcg64.h"
-#include "lib/score/report.h"
+#include "lib/sacrebleu/pcg64.h"
+#include "lib/sacrebleu/report.h"
 #include "lib/score/metric.h"
 
 static void counts_are_clipped_by_the_reference_with_most(void **state)

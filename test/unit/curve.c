@@ -11,7 +11,7 @@
 #include "common/err.h"
 #include "common/json/safetensors.h"
 #include "common/mem.h"
-#include "lib/objective/masked.h"
+#include "lib/batch/masked.h"
 
 enum { SENTENCES = 16, WARMUP = 20 };
 static const double LR = 6e-3;

@@ -10,10 +10,10 @@
 #include "common/err.h"
 #include "common/files/file.h"
 #include "common/mem.h"
+#include "lib/batch/masked.h"
 #include "lib/data/pairs.h"
 #include "lib/engine/mix.h"
 #include "lib/masking/masking.h"
-#include "lib/objective/masked.h"
 #include "lib/objective/table.h"
 #include "test/unit/scratch.h"
 

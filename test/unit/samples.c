@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/mem.h"
+#include "lib/batch/masked.h"
 #include "lib/data/corpus.h"
 #include "lib/data/join.h"
 #include "lib/masking/noise.h"
-#include "lib/objective/masked.h"
 
 /* A corpus of n sentences; sentence i has 1 + i % 7 tokens, all 100 * (lang + 1) + i % 50. */
 static struct corpus corpus(int lang, uint32_t n)

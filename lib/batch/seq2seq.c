@@ -1,4 +1,4 @@
-#include "lib/objective/seq2seq.h"
+#include "lib/batch/seq2seq.h"
 #include <stdlib.h>
 #include <string.h>
 #include "common/mem.h"

@@ -1,5 +1,5 @@
-#include "lib/score/resample.h"
-#include "lib/score/pcg64.h"
+#include "lib/sacrebleu/resample.h"
+#include "lib/sacrebleu/pcg64.h"
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/thread.h"

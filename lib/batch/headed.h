@@ -1,8 +1,8 @@
-/* Objectives with a head on the encoder's states: a class of a text (class), of each word (tag),
- * the two ends of an answer (span). What they share: the training data, batches of it, the head's
- * pass. Prediction (lib/task/read_out.h) runs the same batches through the same pass. */
-#ifndef OBJECTIVE_HEADED_H
-#define OBJECTIVE_HEADED_H
+/* What objectives with a head on the encoder's states share (lib/objective/labels.c: a class of a
+ * text, of each word, the two ends of an answer): the training data, batches of it, the head's pass
+ * and its loss. Prediction (lib/task/read_out.h) runs the same batches through the same pass. */
+#ifndef BATCH_HEADED_H
+#define BATCH_HEADED_H
 #include "lib/engine/objective.h"
 #include "lib/labelled/examples.h"
 

@@ -1,4 +1,4 @@
-#include "lib/score/corpus.h"
+#include "lib/sacrebleu/corpus.h"
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/text/text.h"

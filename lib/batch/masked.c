@@ -1,4 +1,4 @@
-#include "lib/objective/masked.h"
+#include "lib/batch/masked.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* The input of `bleu`: lines of one or more systems and one or more references, read as sacreBLEU
  * (or multi-bleu.perl) reads them. */
-#ifndef SCORE_CORPUS_H
-#define SCORE_CORPUS_H
+#ifndef SACREBLEU_CORPUS_H
+#define SACREBLEU_CORPUS_H
 #include "lib/score/metric.h"
 
 struct score_corpus {

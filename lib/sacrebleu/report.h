@@ -1,7 +1,7 @@
 /* Scores as sacreBLEU prints them: JSON or a line of text for one system, a table (text, LaTeX,
  * JSON) for several. */
-#ifndef SCORE_REPORT_H
-#define SCORE_REPORT_H
+#ifndef SACREBLEU_REPORT_H
+#define SACREBLEU_REPORT_H
 #include <stdio.h>
 #include "lib/score/metric.h"
 

@@ -1,4 +1,4 @@
-#include "lib/objective/headed.h"
+#include "lib/batch/headed.h"
 #include <stdlib.h>
 #include <string.h>
 #include "common/mem.h"
@@ -197,18 +197,7 @@ struct var *headed_read(struct headed *b, struct pass *p, int i)
     return model_head_outputs(p->m, p->t, i, model_encode_rows(p->m, p->t, &d, row, b->n));
 }
 
-/* --- the objectives: how they are learnt ------------------------------------------------------ */
-
-static int open(void *self, struct setup *s)
-{
-    const struct headed_data *d = s->task;
-    ((struct headed_self *)self)->d = (struct headed_data *)d;
-    state_sum(s->state, d->x.id, d->x.ids * sizeof *d->x.id);
-    for (size_t i = 0; i < d->x.n; i++)
-        state_sum(s->state, &d->x.v[i].label, sizeof d->x.v[i].label);
-    state_sum(s->state, d->x.word_tag, d->x.words * sizeof *d->x.word_tag);
-    return 0;
-}
+/* --- losses ---------------------------------------------------------------------------------- */
 
 /* The mean is over the units of the batch (class), or its words (tag). */
 void headed_loss(const struct headed *b, const struct headed_data *d, struct pass *p,
@@ -270,41 +259,4 @@ const struct batch_kind batch_headed = {
     .loss = loss,
     .write = write,
     .largest = headed_largest
-};
-
-/* A class for each text or pair of texts: a head on the state of <s> (Devlin et al. 2019; PPA,
- * section 4.2). */
-const struct objective objective_class = {
-    .name = "class",
-    .about = "label a text or a pair of texts",
-    .used_by = OBJECTIVE_TASK,
-    .self = sizeof(struct headed_self),
-    .batch = &batch_headed,
-    .open = open,
-    .make = headed_make
-};
-
-/* A tag for each word: a head on the state of the word's first piece (Devlin et al. 2019, section
- * 5.3). */
-const struct objective objective_tag = {
-    .name = "tag",
-    .about = "tag each word of a sentence",
-    .used_by = OBJECTIVE_TASK,
-    .self = sizeof(struct headed_self),
-    .batch = &batch_headed,
-    .open = open,
-    .make = headed_make
-};
-
-/* Where an answer begins and ends: two cross entropies over the rows of each window, of its context
- * and row 0, which stands for "not here" (Devlin et al. 2019, section 4.2 and 4.3; PPA, section
- * 4.2). */
-const struct objective objective_span = {
-    .name = "span",
-    .about = "find an answer in its context",
-    .used_by = OBJECTIVE_TASK,
-    .self = sizeof(struct headed_self),
-    .batch = &batch_headed,
-    .open = open,
-    .make = headed_make
 };

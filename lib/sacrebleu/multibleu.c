@@ -1,4 +1,4 @@
-#include "lib/score/multibleu.h"
+#include "lib/sacrebleu/multibleu.h"
 #include "common/err.h"
 #include "common/files/file.h"
 #include "common/mem.h"

@@ -1,4 +1,4 @@
-#include "lib/score/scoring.h"
+#include "lib/sacrebleu/scoring.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/prog/prog.h"
-#include "lib/score/resample.h"
+#include "lib/sacrebleu/resample.h"
 
 const struct scoring scoring_defaults = { .as.chrf = { .char_order = 6, .beta = 2 },
                                           .metrics = "bleu",

@@ -1,4 +1,4 @@
-#include "lib/score/report.h"
+#include "lib/sacrebleu/report.h"
 #include "common/mem.h"
 #include "common/utf8.h"
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* The line that Moses' multi-bleu.perl prints. Bytes, not characters: tokens end at ASCII white
  * space, -lc lowers A-Z only. */
-#ifndef SCORE_MULTIBLEU_H
-#define SCORE_MULTIBLEU_H
+#ifndef SACREBLEU_MULTIBLEU_H
+#define SACREBLEU_MULTIBLEU_H
 #include <stdio.h>
-#include "lib/score/corpus.h"
-#include "lib/score/result_rows.h"
+#include "common/prog/result_rows.h"
+#include "lib/sacrebleu/corpus.h"
 
 /* Formats the line (without newline) into to[200]. */
 void multibleu_line(const struct bleu_stats *s, char to[200]);

@@ -1,4 +1,4 @@
-#include "lib/score/pcg64.h"
+#include "lib/sacrebleu/pcg64.h"
 
 enum { POOL = 4 };
 

@@ -2,8 +2,8 @@
  * through NumPy's SeedSequence, and two of its Generator's draws, number for number, so that
  * resampling gives the intervals and p-values that sacreBLEU gives. Everything else here uses
  * common/rng.h. */
-#ifndef SCORE_PCG64_H
-#define SCORE_PCG64_H
+#ifndef SACREBLEU_PCG64_H
+#define SACREBLEU_PCG64_H
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /* Confidence intervals and paired tests by resampling (Koehn 2004; Riezler and Maxwell 2005), with
  * sacreBLEU's numbers: NumPy's random numbers for the seed, float32 sums for resamples, int64 or
  * float64 for permutations. */
-#ifndef SCORE_RESAMPLE_H
-#define SCORE_RESAMPLE_H
+#ifndef SACREBLEU_RESAMPLE_H
+#define SACREBLEU_RESAMPLE_H
 #include "lib/score/metric.h"
 
 /* Scores of `trials` resamples of the n segments with replacement. stats [n][metric_stats(m)]. */

@@ -11,8 +11,8 @@
  *   result_rows_write(rows, stdout) < 0; result_rows_free(rows);
  *
  * Without --row all of these do nothing. */
-#ifndef SCORE_RESULT_ROWS_H
-#define SCORE_RESULT_ROWS_H
+#ifndef COMMON_PROG_RESULT_ROWS_H
+#define COMMON_PROG_RESULT_ROWS_H
 #include <stdbool.h>
 #include <stdio.h>
 #include "common/prog/opt.h"

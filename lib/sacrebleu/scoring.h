@@ -1,11 +1,11 @@
 /* What `bleu` computes and prints: the metrics asked for, of each sentence, of one system, or of
  * several side by side, with intervals and paired tests. */
-#ifndef SCORE_SCORING_H
-#define SCORE_SCORING_H
+#ifndef SACREBLEU_SCORING_H
+#define SACREBLEU_SCORING_H
 #include "common/prog/opt.h"
-#include "lib/score/corpus.h"
-#include "lib/score/report.h"
-#include "lib/score/result_rows.h"
+#include "common/prog/result_rows.h"
+#include "lib/sacrebleu/corpus.h"
+#include "lib/sacrebleu/report.h"
 
 struct scoring {
     /* options */

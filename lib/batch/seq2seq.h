@@ -1,6 +1,6 @@
 /* Encoder-decoder batches and their loss: what every objective of translation shares. */
-#ifndef OBJECTIVE_SEQ2SEQ_H
-#define OBJECTIVE_SEQ2SEQ_H
+#ifndef BATCH_SEQ2SEQ_H
+#define BATCH_SEQ2SEQ_H
 #include "lib/engine/objective.h"
 #include "lib/model/decode.h"
 

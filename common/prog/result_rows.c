@@ -1,4 +1,4 @@
-#include "lib/score/result_rows.h"
+#include "common/prog/result_rows.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* A batch some of whose tokens are masked and predicted: the batch of MLM and TLM, on which
  * other objectives ride. */
-#ifndef OBJECTIVE_MASKED_H
-#define OBJECTIVE_MASKED_H
+#ifndef BATCH_MASKED_H
+#define BATCH_MASKED_H
 #include "lib/data/corpus.h"
 #include "lib/engine/objective.h"
 #include "lib/engine/write_batches.h"
