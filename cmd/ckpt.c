@@ -12,7 +12,6 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/files/file.h"
-#include "common/files/folder.h"
 #include "common/json/safetensors.h"
 #include "common/mem.h"
 #include "common/prog/prog.h"

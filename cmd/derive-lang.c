@@ -10,8 +10,8 @@
 #include "common/msg.h"
 #include "common/prog/prog.h"
 #include "lib/derive/derive.h"
-#include "lib/derive/dictionary.h"
-#include "lib/derive/order_learn.h"
+#include "lib/derive/order.h"
+#include "lib/derive/script.h"
 
 static struct options {
     const char *out, *types, *syn, *substrate, *learn, *held_out, *import;

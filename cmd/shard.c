@@ -7,7 +7,6 @@
 #include "common/err.h"
 #include "common/files/file.h"
 #include "common/files/npy.h"
-#include "common/files/pair.h"
 #include "common/mem.h"
 #include "common/prog/prog.h"
 #include "common/shown.h"

@@ -3,7 +3,6 @@
  * dictionary to be found. */
 #include "common/err.h"
 #include "common/files/file.h"
-#include "common/files/folder.h"
 #include "common/prog/prog.h"
 #include "lib/synth/synth.h"
 #include <math.h>

@@ -9,7 +9,7 @@
 #include "common/prog/prog.h"
 #include "common/text/text.h"
 #include "kernels/options.h"
-#include "lib/model/decode_many.h"
+#include "lib/model/decode.h"
 #include "lib/raw/reader.h"
 #include "lib/trainer/run_folder.h"
 

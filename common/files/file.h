@@ -4,10 +4,10 @@
  * ".NAME.PID.tmp", which the next writer of NAME and file_sweep remove: leftover.h). */
 #ifndef COMMON_FILES_FILE_H
 #define COMMON_FILES_FILE_H
-#include <stdio.h>
-#include <stdint.h>
-#include <stddef.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 
 struct out;                                   /* an output under way */
 
@@ -114,5 +114,23 @@ int file_sweep(const char *dir);
 
 /* A lock held until the process ends: -1 "another process (PID) is writing DIR" */
 int dir_lock(const char *dir);
+
+/* --- folders ---------------------------------------------------------------------------------- */
+
+/* An output folder that is complete or absent, as struct out is for a file. */
+
+/* An empty folder ".NAME.PID.tmp" next to out, to be filled; it is removed if the process ends by a
+ * signal or exit(). malloc'd. NULL with a message, also if out already exists. */
+char *folder_begin(const char *out);
+/* rc 0: flushes tmp and renames it to out; -1, or when that fails: removes it and keeps the
+ * message. Frees tmp. Returns 0 or -1. */
+int folder_end(char *tmp, const char *out, int rc);
+
+/* --- pairs ------------------------------------------------------------------------------------ */
+
+/* Commits (and frees) two named outputs that belong together, such as rows and their words. Killed
+ * between its renames, the rows are not there. -1 with a message: the files that stood under both
+ * names are there as before. */
+int out_commit_pair(struct out *rows, struct out *words);
 
 #endif

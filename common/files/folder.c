@@ -1,11 +1,10 @@
-#include "common/files/folder.h"
+#include "common/files/file.h"
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #include "common/err.h"
-#include "common/files/file.h"
 #include "common/files/leftover.h"
 #include "common/mem.h"
 

@@ -1,5 +1,5 @@
 /* Temporary files and folders that killed processes left. ".NAME.PID.tmp" is what an output NAME
- * is called until it is whole (file.h, folder.h). Its writer holds a lock on it, so that a
+ * is called until it is whole (file.h). Its writer holds a lock on it, so that a
  * later writer of NAME can tell an output in progress, here or on another machine that shares the
  * folder, from one whose writer was killed. */
 #ifndef COMMON_FILES_LEFTOVER_H

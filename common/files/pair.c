@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "common/err.h"
+#include "common/files/file.h"
 #include "common/files/leftover.h"
-#include "common/files/pair.h"
 #include "common/mem.h"
 #include "common/msg.h"
 

@@ -1,4 +1,4 @@
-#include "kernels/linalg/bf16.h"
+#include "kernels/linalg/products.h"
 #include <stdio.h>
 #include "common/err.h"
 

@@ -7,7 +7,7 @@
  *
  * Every element of C is one chain of sums over k, whatever the tiles of the pool are. */
 #if defined __x86_64__
-#include "kernels/linalg/bf16.h"
+#include "kernels/linalg/products.h"
 #include <string.h>
 #include "common/thread.h"
 #include "kernels/linalg/amx.h"

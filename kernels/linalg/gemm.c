@@ -6,9 +6,8 @@
 #include <string.h>
 #include "common/thread.h"
 #include "kernels/linalg/acts.h"
-#include "kernels/linalg/bf16.h"
 #include "kernels/linalg/blas.h"
-#include "kernels/linalg/sgemm.h"
+#include "kernels/linalg/products.h"
 #include "kernels/linalg/simd.h"
 #include "kernels/linalg/work.h"
 

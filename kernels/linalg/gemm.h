@@ -1,5 +1,5 @@
 /* Products of float32 matrices, by OpenBLAS on one thread at a time; with AVX-512 those whose A is
- * not transposed by sgemm.h, to the same bytes.
+ * not transposed by sgemm_avx512.c, to the same bytes.
  *   C[M,N] = alpha op(A) op(B) + beta C,
  *   op(A) [M,K] = A or A^T (ta),  op(B) [K,N] = B or B^T (tb), row-major, rows
  *   lda, ldb, ldc elements apart. beta = 0 does not read C. */
@@ -7,7 +7,6 @@
 #define LINALG_GEMM_H
 #include <stdbool.h>
 #include <stddef.h>
-#include "kernels/linalg/tiles.h"
 
 /* On the calling thread: for the small products inside a chunk of par_for. */
 void gemm_here(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, int lda,
@@ -58,5 +57,24 @@ bool gemm_takes_dnnl(void);
 
 /* "OpenBLAS 0.3.21 SkylakeX, bf16 products by AMX" */
 const char *gemm_describe(void);
+
+/* --- tiles ------------------------------------------------------------------------------------ */
+
+/* How a product C [M, N] is cut into tiles that threads share out: by M, N and K alone. */
+
+/* n tiles of rows x cols elements, `across` side by side. */
+struct gemm_tiles { int M, N, rows, cols, across; size_t n; };
+struct gemm_tiles gemm_tiles(int M, int N, int rows, int cols);
+/* rows and cols are multiples of `unit` where a side is cut. */
+struct gemm_tiles tiles_cut(int M, int N, int K, int unit);
+
+/* Tile i: rows [r0, r1) and columns [c0, c1). */
+struct gemm_tile { int r0, r1, c0, c1; };
+static inline struct gemm_tile gemm_tile(const struct gemm_tiles *t, size_t i)
+{
+    int r0 = (int)(i / (size_t)t->across) * t->rows, c0 = (int)(i % (size_t)t->across) * t->cols;
+    return (struct gemm_tile){ r0, t->M - r0 < t->rows ? t->M : r0 + t->rows,
+                               c0, t->N - c0 < t->cols ? t->N : c0 + t->cols };
+}
 
 #endif

@@ -1,5 +1,5 @@
 #if defined __x86_64__
-#include "kernels/linalg/sgemm.h"
+#include "kernels/linalg/products.h"
 #include <stddef.h>
 #include "kernels/linalg/transpose.h"
 

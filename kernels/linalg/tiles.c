@@ -1,4 +1,4 @@
-#include "kernels/linalg/tiles.h"
+#include "kernels/linalg/gemm.h"
 #include <stdbool.h>
 
 struct gemm_tiles gemm_tiles(int M, int N, int rows, int cols)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/mem.h"
-#include "lib/data/documents.h"
+#include "lib/data/corpus.h"
 #include "lib/data/pair_pool.h"
 
 int masked_masker_open(struct masker *k, const struct setup *s)

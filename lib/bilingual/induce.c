@@ -7,7 +7,7 @@
 #include "common/err.h"
 #include "common/grant.h"
 #include "common/mem.h"
-#include "lib/bilingual/refine.h"
+#include "lib/bilingual/scores.h"
 
 const struct induce_options induce_defaults = { .map = INDUCE_NONE,
                                                 .method = CSLS_CSLS,

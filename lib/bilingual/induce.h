@@ -5,8 +5,8 @@
  *   2. the map: none (one space already), Procrustes with rounds of mutual neighbours (MUSE), or
  * stochastic self-learning (VecMap), several times from different random numbers, of which the one
  * with the best objective is kept;
- *   3. with the words' contexts at hand (.cooc files): rounds of re-estimation (refine.h); mutual
- * best translations then give the map of the vectors;
+ *   3. with the words' contexts at hand (.cooc files): rounds of re-estimation (refine_round);
+ * mutual best translations then give the map of the vectors;
  *   4. the k best translations of every word, both ways. */
 #ifndef BILINGUAL_INDUCE_H
 #define BILINGUAL_INDUCE_H

@@ -3,9 +3,9 @@
  *   S = CSLS(likeness) + spelling - frequency,
  *
  * a block of rows at a time, so that memory grows with the words and never with their product.
- * Likeness is that of mapped vectors (cosines) or, after them, of translated contexts (refine.h).
- * Few words are one block, which is kept; of more, blocks are made again for each pass: the means
- * of CSLS, the best of each row and column, the ranks of a gold dictionary. */
+ * Likeness is that of mapped vectors (cosines) or, after them, of translated contexts
+ * (refine_round). Few words are one block, which is kept; of more, blocks are made again for each
+ * pass: the means of CSLS, the best of each row and column, the ranks of a gold dictionary. */
 #ifndef BILINGUAL_SCORES_H
 #define BILINGUAL_SCORES_H
 #include "lib/vectors/csls.h"
@@ -66,5 +66,28 @@ double scores_best(const struct scores *s);
 void scores_top(struct scores *s, int k, struct csls_side *x, struct csls_side *z);
 /* The scores of source word i with all target words [m], until the next call. */
 const float *scores_row(struct scores *s, uint32_t i);
+
+/* --- re-estimated ----------------------------------------------------------------------------- */
+
+/* Re-estimation of a dictionary in the full space of contexts (after Rapp 1999 and Fung and Yee
+ * 1998, iterated): with the dictionary of the last round, the contexts of a source word are
+ * translated into target words, and compared there, without loss, with the contexts of the target
+ * words; and the other way round.
+ *
+ *   M_src T, T [n, m] the last round's dictionary: each word's `near` best translations, softmax of
+ * score / heat S = mean over blocks of (cos(ppmi(M_src T), ppmi(M_tgt)) + cos(ppmi(M_src),
+ * ppmi(M_tgt T'))) / 2 scores = CSLS(S) + extra
+ *
+ * The SVD that gave the first dictionary keeps 50 to 100 dimensions; this keeps all, and on small
+ * corpora finds far more. */
+
+struct refine {
+    struct sparse **src, **tgt;    /* [blocks] counts [n, n] and [m, m] */
+    int blocks, near;              /* 3 */
+    double heat, smooth;           /* 0.05, 0.75 */
+};
+/* One round: words of s are compared by their contexts, under the dictionary that s had.
+ * scores_best is then a label-free measure. */
+void refine_round(const struct refine *r, struct scores *s);
 
 #endif

@@ -1,4 +1,4 @@
-#include "lib/bpe/glossary.h"
+#include "lib/bpe/segment.h"
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include "common/bytes.h"
 #include "common/err.h"
+#include "common/files/file.h"
 #include "common/files/npy.h"
-#include "common/files/pair.h"
 #include "common/mem.h"
 #include "lib/cooc/export.h"
 

@@ -14,9 +14,8 @@
 #include "common/prog/progress.h"
 #include "common/thread.h"
 #include "lib/count/intake.h"
-#include "lib/count/lookup.h"
 #include "lib/count/plan.h"
-#include "lib/count/spill.h"
+#include "lib/count/stream.h"
 
 struct counter {
     const struct cooc_count_opts *o;

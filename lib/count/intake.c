@@ -15,7 +15,6 @@
 #include "common/thread.h"
 #include "common/utf8.h"
 #include "lib/cooc/pairs.h"
-#include "lib/count/lookup.h"
 #include "lib/count/plan.h"
 
 /* One table per thread: no lock per word. A word's bytes are in its arena, so that a million words

@@ -1,6 +1,7 @@
 /* Inputs (text, shards) cut into pieces of whole sentences, and pieces turned into ids. */
 #ifndef COUNT_INTAKE_H
 #define COUNT_INTAKE_H
+#include "common/text/vocab.h"
 #include "lib/count/count.h"
 #include "lib/count/segment.h"
 
@@ -46,5 +47,20 @@ bool intake_is_regular(const char *path, uint64_t *size);
 uint64_t intake_window(const char *path);
 /* The language of a shard, into lang. -1 with a message. */
 int intake_shard_lang(const char *path, char lang[COOC_LANG]);
+
+/* --- tokens to ids ---------------------------------------------------------------------------- */
+
+/* Tokens of a text to ids, for a loop that reads billions of them. */
+
+struct lookup;
+struct lookup *lookup_new(const struct vocab *v);      /* v outlives it */
+void lookup_free(struct lookup *l);
+
+/* Cuts tokens (between spaces and tabs) and ends of lines from *s, which ends at `end`, into at
+ * most LOOKUP_BATCH ids: VOCAB_UNK for tokens the vocabulary lacks, LOOKUP_NEWLINE for "\n". Moves
+ * *s past them; 0 at the end. There are no NULs from *s to `end`, and LOOKUP_PAST of them after
+ * it. */
+enum { LOOKUP_PAST = 17, LOOKUP_BATCH = 32, LOOKUP_NEWLINE = VOCAB_BOS };
+size_t lookup_ids(const struct lookup *l, const char **s, const char *end, uint32_t *id);
 
 #endif

@@ -1,4 +1,4 @@
-#include "lib/count/lookup.h"
+#include "lib/count/intake.h"
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>

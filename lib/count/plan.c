@@ -4,7 +4,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "lib/count/segment.h"
-#include "lib/count/spill.h"
+#include "lib/count/stream.h"
 
 enum { K = 1 << 10, M = 1 << 20 };
 

@@ -1,4 +1,4 @@
-#include "lib/count/spill.h"
+#include "lib/count/stream.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

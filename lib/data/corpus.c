@@ -6,7 +6,6 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/rng.h"
-#include "lib/data/join.h"
 
 /* --- blocks of a text ------------------------------------------------------------------------- */
 

@@ -21,7 +21,7 @@
  * and which sample comes n-th depends on the seed, the epoch and the share of memory alone. */
 
 /* Sentences as they are (0), or joined: cut into pieces of `length` tokens, or whole sentences up
- * to so many (join.h). */
+ * to so many (join_whole). */
 struct cut { int length; bool whole; };
 void cut_block(struct shard_block *b, const struct cut *cut);
 
@@ -120,5 +120,38 @@ int corpora_next_of(struct corpora *cs, int corpus, int longest, struct sample *
 void corpora_size(const struct corpora *cs, int longest, double *sentences, double *tokens);
 /* Registers where the stream stands: "drawn", LANG.epoch and LANG.next. */
 void corpora_state(struct corpora *cs, struct state *s);
+
+/* --- documents -------------------------------------------------------------------------------- */
+
+/* Examples of two neighbouring segments of one document (ALBERT, Lan et al. 2020; BERT): a corpus
+ * whose documents end with an empty line, cut into runs of whole sentences. */
+
+/* The samples of c become runs of two or more sentences of one document, with at most `length`
+ * tokens: as many as fit, of one run in ten only as many as fit a shorter length, drawn from 2 on.
+ * What is left over at the end of a document is one more run; a single sentence, or one longer
+ * than `length`, is not a run and ends one. -1 with a message: no run at all. */
+int corpus_to_documents(struct corpus *c, int length);
+
+/* Where a run is cut in two: the tokens of its first segment, between two of its sentences, drawn
+ * evenly; swapped: whether the second segment is to stand first (half of the time). Depends on key
+ * and the sample's number only. */
+int documents_cut(const struct corpus *c, const struct sample *x, struct rng_key key,
+                  bool *swapped);
+
+/* --- joined sentences ------------------------------------------------------------------------- */
+
+/* Examples of whole sentences: sentences joined up to a length, each with its own <s> and </s>
+ * (ALIGN-MLM, appendix G.3: XLM's text in examples of 512 tokens, its pairs in 256 and 256). */
+
+/* Replaces the sentences of b by pieces of `length` tokens of all of them joined, each with </s>
+ * after it (XLM's streams); the last piece is what is left. */
+void join_stream(struct shard_block *b, int length);
+/* Replaces the sentences of b[0..k-1], which have as many each and are parallel by number, by
+ * examples "<s> x </s> <s> y </s> ..." of at most `length` tokens on every side. An example takes
+ * the next sentence while all its sides hold it. Sentences that are empty or too long on a side
+ * are left out on all sides; returns how many were. */
+uint32_t join_whole(struct shard_block *const b[], int k, int length);
+/* Keeps the sentences with keep[i], in their order. keep [sentences] */
+void join_select(struct shard_block *b, const bool *keep);
 
 #endif

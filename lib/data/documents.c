@@ -1,4 +1,4 @@
-#include "lib/data/documents.h"
+#include "lib/data/corpus.h"
 #include <stdlib.h>
 #include "common/err.h"
 #include "common/mem.h"

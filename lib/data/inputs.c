@@ -5,7 +5,7 @@
 #include "common/mem.h"
 #include "common/msg.h"
 #include "common/prog/prog.h"
-#include "lib/data/documents.h"
+#include "lib/data/corpus.h"
 
 /* --- options ---------------------------------------------------------------------------------- */
 

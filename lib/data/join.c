@@ -1,4 +1,4 @@
-#include "lib/data/join.h"
+#include "lib/data/corpus.h"
 #include <stdlib.h>
 #include <string.h>
 #include "common/mem.h"

@@ -8,7 +8,7 @@
 #include "common/rng.h"
 #include "common/text/affix.h"
 #include "common/text/text.h"
-#include "lib/data/join.h"
+#include "lib/data/corpus.h"
 
 static bool is_shard(const char *path) { return str_ends(path, ".shd"); }
 

@@ -32,7 +32,7 @@ void pairs_free(struct pairs *p);
  * their order stays. set: as in pairs_state. */
 void pairs_keep(struct pairs *p, double share, uint64_t seed, int set);
 /* Joins pairs into examples whose sides have at most `length` tokens each, sentences with their
- * own <s> and </s> (join.h). -1 with a message: no pair is that short. */
+ * own <s> and </s> (join_whole). -1 with a message: no pair is that short. */
 int pairs_join(struct pairs *p, int length);
 /* Numbers it and registers where it stands: "pairs.SET.NAME.epoch" and ".next". */
 void pairs_state(struct pairs *p, int set, struct state *s);

@@ -1,4 +1,4 @@
-#include "lib/derive/order_learn.h"
+#include "lib/derive/order.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "common/text/text.h"
 #include "lib/model/model.h"
 #include "lib/raw/reader.h"
-#include "lib/vectors/vectors_stream.h"
+#include "lib/vectors/vectors.h"
 
 /* of a sentence's states: over all its tokens, or that of <s> */
 enum embed_pool { EMBED_MEAN, EMBED_FIRST };

@@ -1,5 +1,5 @@
 /* An objective: a loss, the batches it is computed on, its options, what of it a checkpoint keeps.
- * One file in lib/objective and one row in lib/objective/table.c each; the engine (mix.h, step.h,
+ * One file in lib/objective and one row in lib/objective/table.c each; the engine (mix.h, run.h,
  * run.h) knows this struct and no loss by name.
  *
  * An objective has a pass of its own over batches of its own (mlm), or is auxiliary to another one,
@@ -72,7 +72,7 @@ struct setup {
     int valid_sentences;                         /* of each validation text at most; 0: all */
     /* the text is streams: its pieces stand without <s> and </s> */
     bool stream;
-    /* the text is runs of sentences (lib/data/documents.h), each to be cut in two segments */
+    /* the text is runs of sentences (lib/data/corpus.h), each to be cut in two segments */
     bool documents;
     /* sentence pairs are joined, up to so many tokens on a side, and have their <s> and </s> in
      * place; 0: they are not */

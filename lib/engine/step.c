@@ -1,4 +1,4 @@
-#include "lib/engine/step.h"
+#include "lib/engine/run.h"
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
@@ -7,7 +7,7 @@
 #include "lib/engine/prefetch.h"
 #include "lib/engine/write_batches.h"
 #include "lib/graph/arena.h"
-#include "lib/trainer/dist.h"
+#include "lib/trainer/trainer.h"
 
 /* A micro-batch: of each objective that takes part, its batch. */
 struct item { struct turn at; bool part[MIX_MOST]; void *batch[MIX_MOST]; };

@@ -7,7 +7,7 @@
 #include "common/err.h"
 #include "common/json/json.h"
 #include "common/mem.h"
-#include "lib/hf/heads.h"
+#include "lib/hf/layout.h"
 
 /* --- reading ---------------------------------------------------------------------------------- */
 

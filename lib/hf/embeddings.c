@@ -6,10 +6,10 @@
 #include "common/json/json.h"
 #include "common/mem.h"
 #include "lib/hf/hf.h"
-#include "lib/hf/note.h"
+#include "lib/hf/layout.h"
 #include "lib/hf/tokens.h"
 #include "lib/hf/weights.h"
-#include "lib/vectors/vectors_stream.h"
+#include "lib/vectors/vectors.h"
 
 /* Which layout a folder has, by its config.json; -1 with a message. */
 static int layout_of(const char *dir)

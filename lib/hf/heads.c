@@ -1,4 +1,4 @@
-#include "lib/hf/heads.h"
+#include "lib/hf/layout.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

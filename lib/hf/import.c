@@ -4,11 +4,9 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/files/file.h"
-#include "common/files/folder.h"
 #include "common/mem.h"
-#include "lib/hf/heads.h"
 #include "lib/hf/hf.h"
-#include "lib/hf/note.h"
+#include "lib/hf/layout.h"
 #include "lib/hf/tokens.h"
 #include "lib/hf/weights.h"
 #include "lib/model/model.h"

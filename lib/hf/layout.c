@@ -1,9 +1,11 @@
 #include "lib/hf/layout.h"
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
+#include "common/mem.h"
 
 static const char *const names[HF_NAMED] = { "bert", "roberta", "xlm-roberta", "xlm",
                                              "bart", "mbart",   "mt5",         "xglm" };
@@ -201,4 +203,18 @@ const char *hf_output_weight(enum hf_layout l)
 {
     return l == HF_BERT ? "cls.predictions.decoder.weight" : l == HF_XLM ? "pred_layer.proj.weight"
          : hf_is_seq2seq(l) ? "lm_head.weight" : "lm_head.decoder.weight";
+}
+
+/* --- notes ------------------------------------------------------------------------------------ */
+
+void hf_note(char **notes, const char *fmt, ...)
+{
+    char line[512];
+    va_list a;
+    va_start(a, fmt);
+    vsnprintf(line, sizeof line, fmt, a);
+    va_end(a);
+    size_t had = *notes ? strlen(*notes) : 0;
+    *notes = mem_grow(*notes, had + strlen(line) + 2, 1);
+    sprintf(*notes + had, "%s%s", had ? "\n" : "", line);
 }

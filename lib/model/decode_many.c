@@ -1,4 +1,4 @@
-#include "lib/model/decode_many.h"
+#include "lib/model/decode.h"
 #include <stdlib.h>
 #include <string.h>
 #include "common/mem.h"

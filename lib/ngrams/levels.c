@@ -9,7 +9,6 @@
 #include "common/files/io.h"
 #include "common/mem.h"
 #include "common/thread.h"
-#include "lib/ngrams/tally.h"
 
 enum { BLOCK = 1 << 16, BATCH = 256, M = 1 << 20, LEAST = 1 << 18 };
 

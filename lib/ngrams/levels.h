@@ -3,6 +3,8 @@
  * frequent keys in ascending order. Words are numbered from 1 by falling count, then by bytes. */
 #ifndef NGRAMS_LEVELS_H
 #define NGRAMS_LEVELS_H
+#include <stddef.h>
+#include <stdint.h>
 #include "common/id_table.h"
 #include "lib/bpe/words.h"
 #include "lib/ngrams/ngrams.h"
@@ -54,5 +56,25 @@ int levels_each(const struct levels *l, int (*fn)(void *ctx, const struct levels
                 void *ctx);
 /* What is left of --memory; 0 with a message if that is less than `least`. */
 size_t levels_room(const struct ngrams_options *o, size_t least);
+
+/* --- tallies ---------------------------------------------------------------------------------- */
+
+/* Counts of a large number of 64-bit keys in bounded memory: a hash table that is written to a
+ * temporary file as a sorted run whenever it is full. The result depends neither on the memory nor
+ * on the number of tallies that the keys are divided among. */
+
+struct tally;
+/* bytes: what the table may take, 64 KiB or more. tmp: folder for runs, NULL for the system's. */
+struct tally *tally_new(size_t bytes, const char *tmp);
+void tally_free(struct tally *t); /* NULL is fine */
+/* Counts n keys, none of them 0. -1 with a message: the folder for runs. */
+int tally_add(struct tally *t, const uint64_t *key, size_t n);
+uint64_t tally_runs(const struct tally *t);    /* written so far */
+uint64_t tally_spilled(const struct tally *t); /* bytes of them */
+
+/* All keys of n tallies, ascending, each once with its count, to emit, which returns 0 or -1. The
+ * tallies are used up. -1 with a message. */
+int tally_merge(struct tally *const *t, int n,
+                int (*emit)(void *ctx, uint64_t key, uint64_t count), void *ctx);
 
 #endif

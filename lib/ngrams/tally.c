@@ -1,4 +1,4 @@
-#include "lib/ngrams/tally.h"
+#include "lib/ngrams/levels.h"
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

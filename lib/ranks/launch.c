@@ -1,4 +1,4 @@
-#include "lib/ranks/launch.h"
+#include "lib/ranks/ranks.h"
 #include <ctype.h>
 #include <dlfcn.h>
 #include <stdio.h>
@@ -6,7 +6,6 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/object.h"
-#include "lib/ranks/ranks.h"
 #include "lib/ranks/tcp.h"
 
 static const char *value(const char *name)

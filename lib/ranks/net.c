@@ -6,7 +6,7 @@
 #include <unistd.h>
 #include "common/clock.h"
 #include "common/err.h"
-#include "lib/ranks/siphash.h"
+#include "lib/ranks/tcp.h"
 
 static const unsigned char mapped[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff };
 

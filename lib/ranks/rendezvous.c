@@ -1,4 +1,4 @@
-#include "lib/ranks/rendezvous.h"
+#include "lib/ranks/tcp.h"
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/tcp.h>
@@ -13,7 +13,6 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/msg.h"
-#include "lib/ranks/siphash.h"
 #include "lib/ranks/net.h"
 
 /* of a call: the next one may succeed */

@@ -1,4 +1,4 @@
-#include "lib/ranks/siphash.h"
+#include "lib/ranks/tcp.h"
 #include <string.h>
 #include "common/bytes.h"
 

@@ -12,7 +12,6 @@
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/mem.h"
-#include "lib/ranks/rendezvous.h"
 
 /* seconds until all connections are polled again */
 static const double SWEEP = 1e-3,

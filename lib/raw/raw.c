@@ -5,10 +5,12 @@
 #include "common/err.h"
 #include "common/files/file.h"
 #include "lib/bpe/apply.h"
+#include "lib/bpe/codes.h"
 #include "lib/subword/settings.h"
 #include "lib/subword/subword.h"
 #include "lib/text/casemark.h"
 #include "lib/text/detok.h"
+#include "lib/text/lines.h"
 
 struct raw_text {
     /* NULL: our own tokeniser and codes, below */
@@ -221,4 +223,54 @@ void raw_decode(const struct raw_text *p, struct raw_work *w, const char *tokens
     if (p->tokenized) detok_line(p->detok, w->detok, now->n ? now->p : "", now->n, text);
     else tbuf_add(text, now->p, now->n);
     while (text->n > begin && text->p[text->n - 1] == '\n') text->n--;
+}
+
+/* --- whole files ------------------------------------------------------------------------------ */
+
+static int split_line(void *ctx, void *work, const char *s, size_t n, bool newline,
+                      struct tbuf *out)
+{
+    if (raw_encode(ctx, work, s, n, out) < 0) return -1;
+    if (newline) tbuf_byte(out, '\n');
+    return 0;
+}
+static int join_line(void *ctx, void *work, const char *s, size_t n, bool newline, struct tbuf *out)
+{
+    raw_decode(ctx, work, s, n, out);
+    if (newline) tbuf_byte(out, '\n');
+    return 0;
+}
+static void *work_new(void *ctx) { return raw_work_new(ctx); }
+static void work_free(void *work) { raw_work_free(work); }
+
+int raw_run(const struct raw_run *r, char *const *files, int n, const char *out_path)
+{
+    struct raw_text *p = raw_open(r->path, r->lang, r->uncased);
+    if (!p) return -1;
+    struct lines l = { .ctx = p,
+                       .line = r->join ? join_line : split_line,
+                       .work_new = work_new,
+                       .work_free = work_free,
+                       .line_buffered = r->line_buffered,
+                       .replace_invalid = r->replace_invalid };
+    int status = lines_run(&l, files, n, out_path);
+    raw_close(p);
+    return status;
+}
+
+/* --- checks ----------------------------------------------------------------------------------- */
+
+int raw_check(const char *codes, const char *settings)
+{
+    struct codes c;
+    if (codes) {
+        if (codes_read(&c, codes, 0) < 0) return -1;
+        codes_free(&c);
+    }
+    if (!settings) return 0;
+    struct tokenize_options o = { 0 };
+    char *text = file_read(settings, NULL);
+    int rc = text ? raw_settings_parse(&o, text, settings) : -1;
+    free(text);
+    return rc;
 }

@@ -1,4 +1,4 @@
-#include "lib/sacrebleu/pcg64.h"
+#include "lib/sacrebleu/resample.h"
 
 enum { POOL = 4 };
 

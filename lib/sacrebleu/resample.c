@@ -1,5 +1,4 @@
 #include "lib/sacrebleu/resample.h"
-#include "lib/sacrebleu/pcg64.h"
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/thread.h"

@@ -5,7 +5,6 @@
 #define SCORE_METRIC_H
 #include <stdbool.h>
 #include "lib/score/bleu.h"
-#include "lib/score/segmenter.h"
 #include "lib/score/split.h"
 #include "lib/score/tokenise.h"
 

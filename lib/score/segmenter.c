@@ -1,4 +1,4 @@
-#include "lib/score/segmenter.h"
+#include "lib/score/tokenise.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

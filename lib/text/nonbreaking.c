@@ -1,4 +1,4 @@
-#include "lib/text/nonbreaking.h"
+#include "lib/text/moses.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

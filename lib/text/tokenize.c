@@ -8,7 +8,6 @@
 #include "common/err.h"
 #include "lib/text/casemark.h"
 #include "lib/text/moses.h"
-#include "lib/text/nonbreaking.h"
 #include "lib/text/prop.h"
 #include "lib/text/segment.h"
 #include "lib/text/tbuf.h"

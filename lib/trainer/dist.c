@@ -1,4 +1,4 @@
-#include "lib/trainer/dist.h"
+#include "lib/trainer/trainer.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

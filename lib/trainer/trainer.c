@@ -14,7 +14,6 @@
 #include "common/prog/progress.h"
 #include "lib/graph/profile.h"
 #include "lib/trainer/checkpoint.h"
-#include "lib/trainer/dist.h"
 #include "lib/trainer/run_folder.h"
 
 /* --- checkpoints written by a thread ---------------------------------------------------------- */

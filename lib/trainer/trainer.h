@@ -1,5 +1,5 @@
 /* A training run: the optimiser's step, learning-rate schedules, the run folder with its
- * checkpoints, log and lock, stopping and resuming. The losses are the caller's: step.h.
+ * checkpoints, log and lock, stopping and resuming. The losses are the caller's: lib/engine/step.c.
  *
  *   trainer_open(&tr, ...);                        locks the folder, makes it or resumes in it
  *   status = trainer_run(&tr, steps, ...);         saves at the end, also when stopped
@@ -90,5 +90,28 @@ int trainer_tick(struct trainer *tr);
 int trainer_run(struct trainer *tr, int (*steps)(void *what, struct trainer *tr), void *what,
                 bool profile, size_t predicted);
 void trainer_free(struct trainer *tr);               /* zeros are fine */
+
+/* --- several ranks ---------------------------------------------------------------------------- */
+
+/* What the ranks of a run hold in common, so that validation, log, best model and stops are the
+ * run's: rank 0 opens the folder and saves, all others start from what it loaded and follow it.
+ * Without ranks (tr->o.ranks NULL) every function here does nothing. */
+
+/* Is it this process that opens the folder, logs and saves? */
+bool dist_first(const struct trainer *tr);
+/* After rank 0 has opened the folder: its weights, optimiser and state to all. */
+int dist_start(struct trainer *tr);
+/* Was this process asked to stop: by a signal, or, the first, by --stop-after? */
+bool dist_stop_asked(const struct trainer *tr);
+/* Is the last checkpoint older than --save-time? Of ranks the first one's clock counts. */
+bool dist_late(const struct trainer *tr);
+/* After a step of *tokens tokens: all have done the same one; *tokens becomes the sum of all; sets
+ * tr->stop_asked where any was asked to stop, and tr->late. bad: the rank whose gradient was found
+ * not to be finite, -1: none; tr->bad_rank becomes the lowest of all ranks' findings. */
+int dist_step(struct trainer *tr, int64_t *tokens, int bad);
+/* Rank 0's metric of a validation, and whether there was one. */
+int dist_metric(struct trainer *tr, double *metric, bool *judged);
+/* Have all the same weights? Compares their sums. */
+int dist_check(struct trainer *tr);
 
 #endif

@@ -8,8 +8,8 @@
  * means, then for the neighbours), each for both directions at once; memory beyond the vectors is k
  * scores and indices a row, as many for each target row and thread, and, where int8 products are
  * used, a quarter of the vectors'. Ties go to the lower index. */
-#ifndef SPACE_CSLS_H
-#define SPACE_CSLS_H
+#ifndef VECTORS_CSLS_H
+#define VECTORS_CSLS_H
 #include <stdint.h>
 #include <stdlib.h>
 #include "common/mem.h"

@@ -1,7 +1,7 @@
 /* A quadtree of points in the plane, for Barnes-Hut: each cell knows how many points it has and
  * their mean. */
-#ifndef SPACE_QUADTREE_H
-#define SPACE_QUADTREE_H
+#ifndef VECTORS_QUADTREE_H
+#define VECTORS_QUADTREE_H
 #include <stdint.h>
 
 struct quadtree;

@@ -1,8 +1,8 @@
 /* The k largest of a stream of (score, index): a heap with the worst on top. Ties go to the lower
  * index. topk_row and topk_column want candidates in ascending order of index: they pass over those
  * that equal the worst. */
-#ifndef SPACE_TOPK_H
-#define SPACE_TOPK_H
+#ifndef VECTORS_TOPK_H
+#define VECTORS_TOPK_H
 #include <stdint.h>
 #include <string.h>
 

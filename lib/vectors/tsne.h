@@ -7,8 +7,8 @@
  * log(p_ij / q_ij)
  *
  * The same input gives the same bytes on any number of threads. */
-#ifndef SPACE_TSNE_H
-#define SPACE_TSNE_H
+#ifndef VECTORS_TSNE_H
+#define VECTORS_TSNE_H
 #include <stdbool.h>
 #include <stdint.h>
 

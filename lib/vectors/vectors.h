@@ -5,8 +5,8 @@
  * numbers) and safetensors (a tensor "vectors" [n, dim], or the only two-dimensional one; words in
  * the U8 tensor "words", each followed by "\n"). A file's kind is recognised by its first bytes
  * when it is read and by its name when it is written. docs/formats/vectors.md. */
-#ifndef SPACE_VECTORS_H
-#define SPACE_VECTORS_H
+#ifndef VECTORS_VECTORS_H
+#define VECTORS_VECTORS_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -107,5 +107,21 @@ int vectors_specific(struct vectors *a, struct vectors *b, uint64_t least);
  * to length 1), "center" (each column's mean to 0); "none" does nothing. -1 with a message for
  * another word. Rows of zeros stay zero under "unit". */
 int vectors_normalize(struct vectors *v, const char *steps);
+
+/* --- written one by one ----------------------------------------------------------------------- */
+
+/* Vectors written one by one, in every form that vectors.h writes. Text goes straight out, so that
+ * a stream of any length needs no memory; the other forms begin with the number of rows, so rows
+ * are kept in temporary files (in $TMPDIR) and written at the end from a mapping. */
+
+struct vectors_stream;
+/* path NULL or "-": standard output; AUTO as in vectors_write. NULL with a message. */
+struct vectors_stream *vectors_stream_open(const char *path, enum vectors_format f, int dim);
+/* Before the first row, where their number is known: text gets its first line "n dim". */
+int vectors_stream_rows(struct vectors_stream *s, uint64_t n);
+int vectors_stream_put(struct vectors_stream *s, const char *word, size_t len, const float *x);
+/* Frees; keep: writes what is left, checks and renames, else nothing is left behind. 0, or -1 with
+ * a message. */
+int vectors_stream_close(struct vectors_stream *s, bool keep);
 
 #endif

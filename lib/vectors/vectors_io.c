@@ -10,7 +10,6 @@
 #include "common/err.h"
 #include "common/files/file.h"
 #include "common/files/npy.h"
-#include "common/files/pair.h"
 #include "common/json/safetensors.h"
 #include "common/mem.h"
 #include "common/text/text.h"

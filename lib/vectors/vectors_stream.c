@@ -1,4 +1,4 @@
-#include "lib/vectors/vectors_stream.h"
+#include "lib/vectors/vectors.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 #include "common/clock.h"
 #include "common/err.h"
 #include "lib/ranks/ranks.h"
-#include "lib/ranks/rendezvous.h"
+#include "lib/ranks/tcp.h"
 
 enum { PATIENCE = 60 };
 

@@ -7,9 +7,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "lib/score/bleu.h"
-#include "lib/sacrebleu/pcg64.h"
 #include "lib/sacrebleu/report.h"
+#include "lib/sacrebleu/resample.h"
+#include "lib/score/bleu.h"
 #include "lib/score/metric.h"
 
 static void counts_are_clipped_by_the_reference_with_most(void **state)

@@ -14,9 +14,9 @@
 #include "common/thread.h"
 #include "lib/bpe/apply.h"
 #include "lib/bpe/cache.h"
-#include "lib/bpe/glossary.h"
 #include "lib/bpe/learn.h"
 #include "lib/bpe/scan.h"
+#include "lib/bpe/segment.h"
 #include "test/unit/scratch.h"
 
 static struct rng rng = { { 3, RNG_TEST, 0 }, 0, 0 };

@@ -10,7 +10,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/thread.h"
-#include "lib/model/decode_many.h"
+#include "lib/model/decode.h"
 
 enum { WORDS = 3, V = VOCAB_SPECIALS + WORDS };
 

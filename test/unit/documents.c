@@ -1,4 +1,4 @@
-/* Documents cut into runs of sentences, and runs into two segments (lib/data/documents.h). */
+/* Documents cut into runs of sentences, and runs into two segments (lib/data/corpus.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include "common/mem.h"
 #include "common/text/vocab.h"
-#include "lib/data/documents.h"
+#include "lib/data/corpus.h"
 
 /* Sentences of these lengths; token k of all has the id 5 + k. */
 static struct corpus corpus(const int *length, uint32_t n)

@@ -16,7 +16,6 @@
 #include <unistd.h>
 #include "common/err.h"
 #include "common/files/file.h"
-#include "common/files/folder.h"
 #include "common/prog/log.h"
 #include "test/unit/scratch.h"
 

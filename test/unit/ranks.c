@@ -11,9 +11,8 @@
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/mem.h"
-#include "lib/ranks/siphash.h"
 #include "lib/ranks/ranks.h"
-#include "lib/ranks/rendezvous.h"
+#include "lib/ranks/tcp.h"
 #include "lib/ranks/tree.h"
 #include <pthread.h>
 

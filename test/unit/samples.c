@@ -9,7 +9,6 @@
 #include "common/mem.h"
 #include "lib/batch/masked.h"
 #include "lib/data/corpus.h"
-#include "lib/data/join.h"
 #include "lib/masking/noise.h"
 
 /* A corpus of n sentences; sentence i has 1 + i % 7 tokens, all 100 * (lang + 1) + i % 50. */

@@ -1,6 +1,6 @@
-/* The products of kernels/linalg/sgemm.h against their definition: chains of fused multiply-adds,
- * one element at a time, to the last bit. Those of bf16_amx.c against sums in double of numbers
- * rounded here. */
+/* The products of kernels/linalg/products.h against their definition: chains of fused
+ * multiply-adds, one element at a time, to the last bit. Those of bf16_amx.c against sums in double
+ * of numbers rounded here. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,9 +12,8 @@
 #include <string.h>
 #include "common/mem.h"
 #include "common/rng.h"
-#include "kernels/linalg/bf16.h"
 #include "kernels/kernels.h"
-#include "kernels/linalg/sgemm.h"
+#include "kernels/linalg/products.h"
 #include "kernels/linalg/simd.h"
 
 static struct rng rng = { { 11, RNG_TEST, 0 }, 0, 0 };

@@ -1,5 +1,5 @@
 /* Plain TCP between ranks (lib/ranks/tcp.h): ranks are processes here, which a test forks, and a
- * stranger is a socket that speaks as lib/ranks/rendezvous.h says, all but the key. */
+ * stranger is a socket that speaks as lib/ranks/tcp.h says, all but the key. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,8 +13,8 @@
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/mem.h"
-#include "lib/ranks/rendezvous.h"
 #include "lib/ranks/net.h"
+#include "lib/ranks/tcp.h"
 
 #define CHECK(x) do { if (!(x)) { printf("line %d: %s: %s\n", __LINE__, #x, err_msg()); \
                                   fflush(stdout); _exit(9); } } while (0)

@@ -15,7 +15,7 @@
 #include "kernels/int8/dot8.h"
 #include "kernels/linalg/simd.h"
 #include "lib/bilingual/map.h"
-#include "lib/bilingual/refine.h"
+#include "lib/bilingual/scores.h"
 #include "lib/vectors/csls.h"
 #include "lib/vectors/linalg.h"
 #include "lib/vectors/sparse.h"
