@@ -74,6 +74,7 @@ int embed_words(const struct embed *e, const struct vocab *words, struct vectors
          * and counted. */
         while (known < k && ids[known] != VOCAB_UNK) known++;
         if (!k || known < k) { ++*left_out; continue; }
+        /* the language's vector once, and the mean of the pieces */
         memcpy(mean, lang, (size_t)D * sizeof *mean);
         for (size_t i = 0; i < k; i++)
             for (int d = 0; d < D; d++)

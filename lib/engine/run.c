@@ -117,6 +117,7 @@ int run_join(struct run *r)
     double patience = (double)r->train.rank_timeout;
     if (!(r->ranks = ranks_open(t, patience, on_failure, &r->notified))) return -1;
     r->train.ranks = r->ranks;
+    /* ranks compare what they have read (agree): only then are files summed */
     r->state.summed = true;
     if (ranks_rank(r->ranks)) msg_set_mute(true);
     /* Ranks that may run on the same processors share them: each with all threads would be slower
@@ -281,6 +282,7 @@ static int steps(void *engine, struct trainer *tr) { return engine_run(engine, t
 static int train(struct run *r)
 {
     r->train.dir = r->out;
+    /* losses and perplexities, unless a task's judge says otherwise */
     r->train.lower_is_better = !r->engine.judge.validate || r->engine.judge.lower_is_better;
     if (trainer_open(&r->tr, &r->train, &r->m, &r->t, r->vocab, &r->state) < 0) return -1;
     /* Before the first step there is nothing to save; and what launches ranks sends signals of its

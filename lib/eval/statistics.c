@@ -73,6 +73,7 @@ double stat_paired_t(const double *d, size_t n)
 
 double stat_mcnemar(uint64_t b, uint64_t c)
 {
+    /* the exact test: under the null hypothesis few is binomial (all, 1/2), on either side */
     uint64_t few = b < c ? b : c, all = b + c;
     if (!all || b == c) return 1;
     double p = 2 * stat_beta((double)(all - few), (double)few + 1, 0.5); /* P(X <= few) */

@@ -202,6 +202,7 @@ void *arena_get(struct arena *a, size_t bytes, int *number)
 void arena_put(struct arena *a, int number)
 {
     struct piece x = a->piece[number];
+    /* given back already, by the record that owned it */
     if (!x.n) return;
     a->piece[number].n = 0;
     struct block *b = &a->block[x.block];

@@ -14,6 +14,7 @@ static void begin(void) { p.started = clock_seconds(); }
 
 static void end(const char *op, int from, int to, double flops, double bytes)
 {
+    /* a device that queues has returned at once: the time is that of the work */
     p.k->sync();
     double s = clock_seconds() - p.started;
     int i = 0;

@@ -27,6 +27,7 @@ struct weights {
 /* Opens dir/name unless it is already open; its index, -1 with a message. */
 static int open_shard(struct weights *w, const char *dir, const char *name)
 {
+    /* an index names a shard once for each of its tensors */
     for (int i = 0; i < w->n_shards; i++)
         if (!strcmp(w->shard[i].name, name)) return i;
     mem_room(&w->shard, &w->shard_cap, (size_t)w->n_shards + 1, sizeof *w->shard);

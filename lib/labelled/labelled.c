@@ -213,6 +213,7 @@ static int fill(struct labelled_stream *s, struct content *c, size_t *cap, size_
     const char *line;
     int rc = 0;
     while (!s->ended && (rc = text_line(s->in, &line, &n)) > 0) {
+        /* a byte order mark is no part of the first field */
         if (text_lineno(s->in) == 1 && n >= 3 && !memcmp(line, "\xEF\xBB\xBF", 3)) {
             line += 3;
             n -= 3;
@@ -251,6 +252,7 @@ static void begin(struct labelled_stream *s, struct content *c, size_t *cap)
     memcpy(c->bytes, s->header, n);
     c->bytes[n] = '\n';
     c->bytes[c->n = n + 1] = '\0';
+    /* the header is a line of the file, but none of this piece */
     c->before--;
 }
 

@@ -124,6 +124,7 @@ char *model_config_json(const struct model_config *c)
             n += (size_t)snprintf(s + n, cap - n, "%s", *(const bool *)p ? "true" : "false");
             break;
         case K_REAL:
+            /* nine digits: what a float32 needs to read back as itself */
             n += (size_t)snprintf(s + n, cap - n, "%.9g", (double)*(const float *)p);
             break;
         case K_ACT:
@@ -209,6 +210,8 @@ int model_config_parse(struct model_config *c, const char *json, const char *whe
                              err_msg());
             continue;
         }
+        /* A key that this version does not know may change what the model computes: it is refused,
+         * not skipped. */
         if (strcmp(v->string, "languages") || !cJSON_IsArray(v)) {
             rc = err_set("%s:%zu: unknown key \"%s\"", where, json_line(json, n, v->string),
                          v->string);

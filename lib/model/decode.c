@@ -297,6 +297,7 @@ static int finish(const struct search *z, const struct batch *src, struct hyps *
     struct found f = { mem_alloc(entries * sizeof *f.word + 1),
                        mem_alloc(entries * sizeof *f.parent + 1),
                        mem_zero(n + 1, sizeof *f.count), mem_zero(beams + 1, sizeof *f.done) };
+    /* none where no sentence has a word: nothing was computed */
     if (z->steps) {
         z->k->download(f.count, b->n_done, n * sizeof *f.count);
         z->k->download(f.done, b->done, beams * sizeof *f.done);

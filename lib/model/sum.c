@@ -90,6 +90,8 @@ static int check_lines(const char *dir, const char *path, const char *text, size
         const char *nl = memchr(s, '\n', (size_t)(end - s));
         int i = nl ? line_name(s, (size_t)(nl - s)) : -1;
         char hex[SUM_HEX + 1];
+        /* in the order of the names and each once: a line cannot be hidden behind another of its
+         * file */
         if (i <= before)
             return err_set("%s:%d: damaged: not a checksum and a file's name, in order", path,
                            lineno);
@@ -143,6 +145,8 @@ static int one_of_both(void *ctx, size_t i, int thread)
 
 int model_sum_check_weights(const char *dir, const struct st_file *weights)
 {
+    /* Two checksums of the same mapped bytes (model.sum's and the file's own), on two threads at
+     * once. */
     struct both b = { dir, weights };
     /* without a checksum st_verify is a note, which must not come between those of the folder */
     if (st_meta(weights, "xxh3")) return par_for(2, one_of_both, &b);

@@ -175,6 +175,7 @@ static int start(void *self, struct pass *p, struct state *s)
     o->allowed = o->k->alloc(o->vocab);
     o->word_rows = o->k->alloc(word_rows_bytes(o, p->t->ps->p[p->m->tokens].cols));
     if (!o->allowed || !o->word_rows) return -1;
+    /* specials are never what a row is expected to say */
     uint8_t *host = mem_zero(o->vocab, 1);
     memset(host + VOCAB_SPECIALS, 1, o->vocab - VOCAB_SPECIALS);
     o->k->upload(o->allowed, host, o->vocab);
@@ -188,6 +189,7 @@ static int rows_room(struct scs *o, int n)
     if (n <= o->cap) return 0;
     if (o->idx) o->k->release(o->idx);
     if (o->p) o->k->release(o->p);
+    /* a quarter to spare: the next batch may have a few rows more */
     o->cap = n + n / 4;
     size_t all = (size_t)o->cap * (size_t)o->how.k;
     o->idx = o->k->alloc(all * sizeof *o->idx);

@@ -34,6 +34,7 @@ static const struct opt options[] = {
 static bool fits_positions(const struct tlm *o, const struct pair *p)
 {
     if (o->m.s.segment) return p->n[0] <= o->m.s.segment && p->n[1] <= o->m.s.segment;
+    /* one run of positions over both sides; XLM's restart, so each side needs its own only */
     if (o->form == FORM_PPA) return p->n[0] + p->n[1] + 3 <= o->positions;
     return p->n[0] + 2 <= o->positions && p->n[1] + 2 <= o->positions;
 }

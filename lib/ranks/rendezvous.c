@@ -247,6 +247,7 @@ static void let_in(struct reception *r, int listener)
 {
     for (int i = 0; i < r->room; i++) {
         int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+        /* no file descriptor is left: one of those who wait makes room */
         if (fd < 0 && (errno == EMFILE || errno == ENFILE) && r->n) put_off(r);
         if (fd < 0) return;
         if (r->n == r->room) put_off(r);

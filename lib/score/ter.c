@@ -123,6 +123,7 @@ static bool any(const uint8_t *err, int from, int n)
 
 static void copy_words(uint32_t **to, const uint32_t *from, int first, int last, int n)
 {
+    /* as Python's slices, which end where the list does */
     if (first > n) first = n;
     if (last > n) last = n;
     if (last <= first) return;

@@ -113,6 +113,7 @@ struct pair { int32_t left, right; double score; size_t size; };
 
 static bool before(const struct pair *a, const struct pair *b)
 {
+    /* the library's order: the best score, then the leftmost pair */
     return a->score != b->score ? a->score > b->score : a->left < b->left;
 }
 

@@ -315,6 +315,7 @@ void tokjson_join(const struct tokjson *t, const char *line, size_t n, struct tb
         memmove(out->p + begin, out->p + begin + 1, out->n - begin - 1);
         out->n--;
     }
+    /* a line stays one line, whatever bytes its tokens stand for */
     for (size_t i = begin; i < out->n; i++)
         if (out->p[i] == '\n' || out->p[i] == '\r') out->p[i] = ' ';
     mend(out, begin);

@@ -126,6 +126,7 @@ static inline void finish(struct pass *p)
 static inline void token(struct pass *p, const void *s, size_t n)
 {
     finish(p);
+    /* what is split off begins with a space, as the rule for the full stop before it sees it */
     begin(p, ' ');
     memcpy(p->o, s, n);
     p->o += n;
@@ -262,6 +263,7 @@ static bool pass(struct pass *p, const unsigned char *s, const unsigned char *e)
         switch ((enum act)act[*s]) {
         case WORD:
             begin(p, *s);
+            /* most of a text is runs of these: one loop without a decision */
             do *p->o++ = (char)*s++; while (s < e && act[*s] == WORD);
             p->before = s[-1];
             break;

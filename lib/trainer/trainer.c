@@ -53,6 +53,8 @@ static void *work(void *p)
         while (!s->job && !s->over) pthread_cond_wait(&s->changed, &s->lock);
         if (!s->job) break;
         struct snapshot *snap = s->job;
+        /* Written without the lock: that takes seconds, and training asks for the outcome
+         * meanwhile. */
         struct checkpoint_keep k = s->keep;
         pthread_mutex_unlock(&s->lock);
         int rc = write_all(s, snap, &k);

@@ -259,6 +259,7 @@ static void search_tile(const struct search *s, struct worker *w, uint32_t x, ui
                               s->column_term + z, w->column_limit + z };
     struct dot8_rows r = { of->x.q + x * row_bytes, of->x.start + x, w->scale + at,
                            w->error + at,           w->term + at,    w->row_limit + at };
+    /* most tiles end here: no bound is above any limit */
     if (!how->above(of->x.steps, &r, &c, upper, hit)) return;
     for (uint32_t i = 0; i < rows && x + i < w->x1; i++)
         for (uint32_t bits = hit[i]; bits; bits &= bits - 1) {

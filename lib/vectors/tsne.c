@@ -130,6 +130,7 @@ static int near_row(void *ctx, size_t i, int thread)
         for (size_t j = 0; j < s->n; j++) minus[j] -= (x[j] - at) * (x[j] - at);
     }
     struct topk t = { (int)s->near, 0, score, s->index + i * s->near };
+    /* in two parts, which leave the point itself out */
     topk_row(&t, minus, (uint32_t)i, 0);
     topk_row(&t, minus + i + 1, s->n - (uint32_t)i - 1, (uint32_t)i + 1);
     topk_sort(&t);
@@ -388,6 +389,7 @@ int tsne(const float *X, uint32_t n, int d, const struct tsne_options *o, double
         }
         if (o->progress) o->progress(o->ctx, i + 1);
     }
+    /* at the last places, and of p itself: what the divergence is of */
     double Z = gradient(&f, flat, tree, 1, NULL), mean[2] = { 0 };
     *kl = divergence(&a, Y, Z);
     for (size_t k = 0; k < nn; k++) mean[k & 1] += Y[k] / n;
