@@ -77,7 +77,7 @@ BINS := $(addprefix $(O)/bin/,$(PROGRAMS))
 ## make cuda          libisoglot-cuda.so, the GPU's side of the programs; NVCC=path (plain `make`
 ##                      builds it where nvcc is found)
 NVCC := $(firstword $(shell command -v nvcc) $(wildcard /usr/local/cuda/bin/nvcc))
-CUDA_SRC := $(wildcard kernels/cuda/*.cu)
+CUDA_SRC := $(wildcard kernels/cuda/*.cu kernels/cuda/attention/*.cu)
 CUDA_OBJ := $(CUDA_SRC:%.cu=$(O)/%.o)
 CUDA_LIB := $(O)/lib/isoglot/libisoglot-cuda.so
 CUDA_SM := $(if $(findstring release 12,$(if $(NVCC),$(shell $(NVCC) --version))),80,80 100 120)
@@ -227,7 +227,8 @@ $(UNITS:%=$(O)/test/unit/%): %: %.o $(EVERY_AR)
 	$(CC) $(LD_FLAGS) -o $@ $< $(WITH_ALL) -lcmocka
 UNIT_BINS := $(UNITS:%=$(O)/test/unit/%)
 
--include $(wildcard $(O)/*/*.d $(O)/*/*/*.d $(O)/*/*/*/*.d $(O)/*/*/*/*/*.d)
+-include $(wildcard $(O)/*/*.d $(O)/*/*/*.d $(O)/*/*/*/*.d $(O)/*/*/*/*/*.d \
+    $(O)/*/*/*/*/*/*.d)
 -include pipelines/rules.mk test/test.mk install/install.mk
 
 ## make dist          build/isoglot-VERSION.tar.gz of the commit that is checked out, the same bytes

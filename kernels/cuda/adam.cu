@@ -1,7 +1,7 @@
 /* The optimisers: one pass over parameters, gradients and both moments of all tensors, clipping
  * included, and the bfloat16 copies of weights written on the way; LAMB a second one. */
+#include "kernels/cuda/cuda.h"
 #include "kernels/cuda/device.h"
-#include "kernels/cuda/memory.h"
 
 enum { CHUNK = 1 << 15, THREADS = 256 };
 

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "kernels/cuda/cuda.h"
-#include "kernels/cuda/memory.h"
 
 static struct {
     cudaGraphExec_t exec;

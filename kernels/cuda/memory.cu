@@ -2,8 +2,8 @@
  * program fills one while the device reads the other, and bfloat16 copies of weights. */
 #include <stdio.h>
 #include <stdlib.h>
+#include "kernels/cuda/cuda.h"
 #include "kernels/cuda/device.h"
-#include "kernels/cuda/memory.h"
 
 /* --- blocks, of which those that hold weights have copies in bfloat16 ------------------------- */
 

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include "kernels/cuda/cuda.h"
-#include "kernels/cuda/memory.h"
 
 struct cuda cuda;
 

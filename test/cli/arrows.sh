@@ -12,6 +12,7 @@ kernels
 kernels/linalg
 kernels/int8
 kernels/cpu kernels/cuda
+kernels/cuda/attention
 lib/text lib/bpe lib/synth lib/cooc lib/graph lib/ranks lib/torch
 lib/subword lib/vectors lib/model lib/ngrams lib/derive lib/count
 lib/raw lib/score lib/masking lib/ranks/mpi lib/ranks/nccl

@@ -4,8 +4,8 @@
  * A warp multiplies A [16, 16] by B [16, 8] and adds to C [16, 8]. With lane = 4 g + t, C's
  * registers of a lane are rows g (0, 1) and g + 8 (2, 3), columns 2 t and 2 t + 1; two
  * neighbouring C tiles, rounded to pairs, are an A of the next product. */
-#ifndef KERNELS_CUDA_MMA_H
-#define KERNELS_CUDA_MMA_H
+#ifndef KERNELS_CUDA_ATTENTION_MMA_H
+#define KERNELS_CUDA_ATTENTION_MMA_H
 #include "kernels/cuda/device.h"
 
 /* Rows of a tile are DIM + 8 elements apart: the 8 rows of 16 bytes that one load takes lie in

@@ -2,7 +2,7 @@
  * of one sentence (backward also: a tile of keys) and goes through the tiles of the other side
  * in shared memory. dQ and dK, dV are two kernels that each compute the probabilities again:
  * nothing is added atomically. */
-#include "kernels/cuda/attn.h"
+#include "kernels/cuda/attention/attn.h"
 
 /* 48 KiB: what any block may have without a request. */
 enum { THREADS = 128, SHARED = 48 << 10 };

@@ -3,8 +3,8 @@
  * other side come into shared memory while the ones before are worked on. Scores stay in
  * registers and, rounded, are the left side of the next product. Head sizes 32, 64, 96 and 128;
  * others go to attn.cu. */
-#include "kernels/cuda/attn.h"
-#include "kernels/cuda/mma.h"
+#include "kernels/cuda/attention/attn.h"
+#include "kernels/cuda/attention/mma.h"
 
 enum { THREADS = 128, OWN = 64, WARP_ROWS = 16 };
 /* Exponentials are powers of two: ex2.approx is one instruction. */

@@ -2,7 +2,7 @@
  * hypothesis. Scores of all keys lie in shared memory; 8 lanes read a key's row, 64 elements at
  * a time. Where keys lie at any rows the two passes look each row up: the second time in the
  * first-level cache, which is cheaper than shared memory that would halve the longest sentence. */
-#include "kernels/cuda/attn.h"
+#include "kernels/cuda/attention/attn.h"
 
 enum { THREADS = 128, LANES = 8, TOGETHER = THREADS / LANES };
 

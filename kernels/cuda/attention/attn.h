@@ -1,8 +1,8 @@
 /* What the three ways to compute attention share: attn.cu (any type and head size), decode.cu
  * (one query a sentence, the beam search), flash.cu (bfloat16 on tensor cores). None stores
  * probabilities: forward keeps a running maximum and sum, backward computes them again from lse. */
-#ifndef KERNELS_CUDA_ATTN_H
-#define KERNELS_CUDA_ATTN_H
+#ifndef KERNELS_CUDA_ATTENTION_ATTN_H
+#define KERNELS_CUDA_ATTENTION_ATTN_H
 #include "kernels/cuda/device.h"
 
 /* Dropout of probabilities: a bit for each (query row, head, key), made once before the products
