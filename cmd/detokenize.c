@@ -3,8 +3,8 @@
 #include "common/prog/prog.h"
 #include "lib/raw/raw.h"
 #include "lib/text/casemark.h"
-#include "lib/text/detok.h"
 #include "lib/text/lines.h"
+#include "lib/text/moses.h"
 
 static struct options {
     const char *lang, *out, *subwords;

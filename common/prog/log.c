@@ -4,7 +4,6 @@
 #include "common/files/file.h"
 #include "common/files/io.h"
 #include "common/mem.h"
-#include "common/prog/tfevents.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>

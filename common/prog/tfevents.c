@@ -1,4 +1,4 @@
-#include "common/prog/tfevents.h"
+#include "common/prog/log.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "lib/eval/chunks.h"
+#include "lib/eval/judged.h"
 #include <stdbool.h>
 #include <string.h>
 

@@ -9,8 +9,8 @@
 #include "lib/subword/settings.h"
 #include "lib/subword/subword.h"
 #include "lib/text/casemark.h"
-#include "lib/text/detok.h"
 #include "lib/text/lines.h"
+#include "lib/text/moses.h"
 
 struct raw_text {
     /* NULL: our own tokeniser and codes, below */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/mem.h"
-#include "lib/eval/chunks.h"
+#include "lib/eval/judged.h"
 #include "lib/task/headed.h"
 #include "lib/task/predictions.h"
 

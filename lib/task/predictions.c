@@ -7,7 +7,7 @@
 #include "common/mem.h"
 #include "common/text/text.h"
 #include "lib/eval/answer.h"
-#include "lib/eval/chunks.h"
+#include "lib/eval/judged.h"
 
 static bool is_tagging(enum task_metric m) { return m == TASK_TAG_ACCURACY || m == TASK_CHUNK_F1; }
 static bool is_answering(enum task_metric m)

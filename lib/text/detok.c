@@ -1,7 +1,7 @@
 /* detokenizer.perl: entities back to characters, then word by word whether a space stands before
  * it. The tests on a word are the script's regular expressions, in its order; each is quoted where
  * it is made. */
-#include "lib/text/detok.h"
+#include "lib/text/moses.h"
 #include <unicode/ustring.h>
 #include "lib/text/prop.h"
 

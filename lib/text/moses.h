@@ -61,4 +61,23 @@ void nonbreaking_free(struct nonbreaking *nb);
  * lib/text/nonbreaking/LANG. NULL (no message) if there is none. */
 char *nonbreaking_path(const char *lang);
 
+/* --- detokenizer.perl ------------------------------------------------------------------------- */
+
+/* Moses' detokenizer.perl (`-l LANG -q`), byte for byte. */
+
+/* uppercase: -u, the first letter of the line */
+struct detok_options { const char *lang; bool uppercase; };
+struct detok;
+struct detok_work;
+
+struct detok *detok_new(const struct detok_options *o);
+void detok_free(struct detok *d);
+struct detok_work *detok_work_new(void);
+void detok_work_free(struct detok_work *w);
+
+/* Appends the text of a line of tokens (valid UTF-8 without its "\n") to out. Returns 1 for a line
+ * that the script copies (white space, <...>), 0 for another. */
+int detok_line(const struct detok *d, struct detok_work *w, const char *line, size_t n,
+               struct tbuf *out);
+
 #endif

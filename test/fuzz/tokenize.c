@@ -3,7 +3,6 @@
 #include "common/files/file.h"
 #include "common/utf8.h"
 #include "lib/text/casemark.h"
-#include "lib/text/detok.h"
 #include "lib/text/moses.h"
 #include "lib/text/prepare.h"
 #include "lib/text/segment.h"

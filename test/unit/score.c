@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "lib/eval/answer.h"
-#include "lib/eval/chunks.h"
 #include "lib/eval/judged.h"
 #include "lib/eval/statistics.h"
 

@@ -11,7 +11,6 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/prog/log.h"
-#include "common/prog/tfevents.h"
 #include "test/unit/scratch.h"
 
 static void the_checksum_is_castagnolis(void **state)
