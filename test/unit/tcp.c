@@ -1,5 +1,7 @@
 /* Plain TCP between ranks (lib/ranks/tcp.h): ranks are processes here, which a test forks, and a
  * stranger is a socket that speaks as lib/ranks/tcp.h says, all but the key. */
+#include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -205,14 +207,11 @@ static void a_rank_that_is_gone_is_told(void **state)
     ranks(3, leave);
 }
 
-/* A caller that says it is rank 1, and has no key: it is let go, and rank 0 waits on. */
-static void stranger(int port, bool greets)
+/* A connection to rank 0, once it listens. */
+static int call(int port)
 {
     unsigned char here[16] = { [10] = 0xff, 0xff, 127, 0, 0, 1 };
     struct sockaddr_storage a;
-    struct hello mine = { RENDEZVOUS_MAGIC, RANKS_ABI, 2, 1, 0, 1, 0 }, his;
-    struct hello_answer answer = { 0 };
-    char c;
     socklen_t n = net_socket_address(here, port, &a);
     double until = clock_seconds() + 10;
     int fd = -1;
@@ -222,6 +221,17 @@ static void stranger(int port, bool greets)
         close(fd);
         usleep(10000);
     }
+    return fd;
+}
+
+/* A caller that says it is rank 1, and has no key: it is let go, and rank 0 waits on. */
+static void stranger(int port, bool greets)
+{
+    struct hello mine = { RENDEZVOUS_MAGIC, RANKS_ABI, 2, 1, 0, 1, 0 }, his;
+    struct hello_answer answer = { 0 };
+    char c;
+    int fd = call(port);
+    double until = clock_seconds() + 10;
     if (!greets) mine.magic++;
     CHECK(net_put(fd, &mine, sizeof mine, until) == 0);
     if (greets) {
@@ -257,6 +267,45 @@ static void strangers_are_let_go(void **state)
     assert_int_equal(status, 0);
     waitpid(other, &status, 0);
     assert_int_equal(status, 0);
+}
+
+/* A caller that says nothing is let go once all ranks are there, while they go on; what rank 0 had
+ * open stays open. */
+static void who_says_nothing_is_let_go_when_all_are_there(void **state)
+{
+    int port = some_port(), status, came[2], gone[2];
+    pid_t pid[3];
+    (void)state;
+    assert_int_equal(pipe(came) | pipe(gone), 0);
+    fflush(stdout);
+    for (int i = 0; i < 3; i++) {
+        char c;
+        if ((pid[i] = fork()) != 0) continue;
+        if (i == 2) {
+            int fd = call(port);
+            struct timeval ten = { .tv_sec = 10 };
+            CHECK(setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &ten, sizeof ten) == 0);
+            usleep(300000);                      /* rank 0 has let it in, and rank 1 may come */
+            CHECK(write(came[1], "", 1) == 1);
+            CHECK(recv(fd, &c, 1, 0) == 0 || errno == ECONNRESET);
+            CHECK(write(gone[1], "", 1) == 1);
+            _exit(0);
+        }
+        close(came[1]), close(gone[1]);
+        struct tcp t = { .at = at(i, 2, port) };
+        rendezvous_key("test", t.key);
+        if (i) CHECK(read(came[0], &c, 1) == 1);
+        bool in = fcntl(0, F_GETFD) >= 0;
+        CHECK(tcp_meet(&t, 30) == 0);
+        CHECK((fcntl(0, F_GETFD) >= 0) == in);
+        if (!i) CHECK(read(gone[0], &c, 1) == 1);
+        _exit(0);
+    }
+    for (int i = 0; i < 2; i++) close(came[i]), close(gone[i]);
+    for (int i = 0; i < 3; i++) {
+        waitpid(pid[i], &status, 0);
+        assert_int_equal(status, 0);
+    }
 }
 
 /* Where there is room for two callers at a time, most are put off: they call again, and are in when
@@ -296,6 +345,7 @@ int main(void)
         cmocka_unit_test(who_is_far_ahead_waits),
         cmocka_unit_test(a_rank_that_is_gone_is_told),
         cmocka_unit_test(strangers_are_let_go),
+        cmocka_unit_test(who_says_nothing_is_let_go_when_all_are_there),
         cmocka_unit_test(who_is_put_off_calls_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
