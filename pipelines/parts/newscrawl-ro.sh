@@ -13,4 +13,4 @@ for l in en ro; do
     published raw.valid.$l  raw/valid.$l wmt/newsdev2016-roen.$l.sgm "$sgml"
     published raw.test.$l  raw/test.$l wmt/newstest2016-roen.$l.sgm "$sgml"
 done
-part same-words
+part gold-muse
