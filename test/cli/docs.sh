@@ -1,7 +1,7 @@
 # The documents: no dead link, no page that nothing leads to, at most 30,000 words on a reader's
 # path (README, CONTRIBUTING, pipelines, docs without docs/lab and man), no history there (what was
-# found, tried and aimed at is in docs/lab), and no option that no program has. `PRINT=1` shows
-# words per folder.
+# found, tried and aimed at is in docs/lab), no source file that is not there, and no option that
+# no program has. `PRINT=1` shows words per folder.
 . "$TOP/test/cli/lib.sh"
 
 # pages TREE: every page of Markdown
@@ -51,8 +51,13 @@ check() {
                 for (j = 1; j <= m; j++) if (!(t[j] in seen)) { seen[t[j]]; todo[++n] = t[j] } }
             for (p in page) if (!(p in seen)) print p ": no page leads to it from README.md" }' \
         arrows pages | LC_ALL=C sort
-    # the path of a reader; papers.md's rows say when each was rehearsed
     on_path < pages > path
+    (cd "$1" && xargs grep -noE '`(cmd|common|kernels|lib)/[a-z0-9_/-]+\.(c|h|cu)\b' /dev/null \
+        < "$OLDPWD/path" || true) | tr -d '`' |
+        while IFS=: read -r page line source; do
+            [ -e "$1/$source" ] || echo "$page:$line: no file $source"
+        done
+    # the path of a reader; papers.md's rows say when each was rehearsed
     month='January|February|March|April|May|June|July|August|September|October|November|December'
     (cd "$1" && xargs grep -nHE "\b([Aa]im(s|ed)?|[Ff]ormer(ly)?)\b|\b20[0-9]{2}-[01][0-9]-[0-3]|\
 \b[0-9]{1,2} ($month) 20[0-9]{2}\b" < "$OLDPWD/path" |
@@ -106,13 +111,14 @@ cat > copy/README.md <<'END'
 [one](docs/one.md#two-words-and-more) [none](docs/none.md) `[code](is-code.md)`
 [there](https://example.org/x.md)
 END
-printf '# One\n\n## Two *words*, and more\n\nas [far](#nowhere)\nthe aim\n\n    aims in code\n' \
-    > copy/docs/one.md
+printf '%s\n' '# One' '' '## Two *words*, and more' '' 'as `lib/a/b.c` [far](#nowhere)' 'the aim' \
+    '' '    aims in code' > copy/docs/one.md
 echo 'On 3 May 2026 [back](../one.md)' > copy/docs/lab/old.md
 is "$(look copy)" "README.md: nothing at docs/none.md
 docs/one.md: no heading #nowhere
 docs/lab/old.md: no page leads to it from README.md
+docs/one.md:5: no file lib/a/b.c
 docs/one.md:6: history, for docs/lab"
-is "$(cut -f 1 words | tr '\n' ' ')" "6 9 "
+is "$(cut -f 1 words | tr '\n' ' ')" "6 10 "
 awk 'BEGIN { while (n++ < 30001) print "word" }' > copy/docs/one.md
 look copy | has 'words on the path'

@@ -2,8 +2,8 @@
  * libraries that are opened at run time, alternating in one run.
  *   make programs
  *   gcc -O2 -std=gnu11 -D_GNU_SOURCE -I. test/peers/products.c -o products -Wl,--start-group \
- *       build/gcc/libkernels-cpu.a build/gcc/libcommon.a -Wl,--end-group -lopenblas -lxxhash \
- *       -ldl -lm -pthread
+ *       build/gcc/libkernels-linalg.a build/gcc/libcommon.a -Wl,--end-group -lopenblas -ldl -lm \
+ *       -pthread
  *   ./products ROUNDS NAME=LIBRARY[:FUNCTION] ...
  * FUNCTION is cblas_sgemm if left out; dnnl_sgemm is called as oneDNN declares it. Prints GFLOP/s
  * of the thread's own time, the best of ROUNDS, with the largest difference from ours of any
