@@ -74,6 +74,13 @@ is "$(hashes one)" "$(hashes alone)" "one GPU for two"
 unset ISOGLOT_EMULATE_UUID
 ISOGLOT_NCCL=$PWD/none ranks 2 "${run[@]}" --steps 1 --out gone 2> err
 said err "gradients travel .* not by NCCL: rank 0 of 2 .*none: cannot open"
+printf 'static const int abi[99] = { 1 };\nconst void *%s(void) { return abi; }\n' \
+    ranks_device > old.c
+cc -shared -fPIC -Wno-missing-prototypes -o old.so old.c
+for so in "$ISOGLOT_CUDA" "$PWD/old.so"; do
+    ISOGLOT_NCCL=$so ranks 2 "${run[@]}" --steps 1 --out "by.${so##*/}" 2> err
+    said err 'gradients travel .* not by NCCL: rank 0 of 2 .*nccl.so is of another build'
+done
 ranks 2 "${run[@]}" --device cpu --steps 1 --out cpu 2> err
 ! grep -q 'gradients travel' err || fail "processors, and a line about NCCL"
 
