@@ -165,6 +165,20 @@ static void tags(void **state)
         .format = "germeval", .strict = true);
 }
 
+/* Text of two formats is of the one that is tried first, or of the likely one, if it is of that. */
+static void the_likely_format_goes_first(void **state)
+{
+    (void)state;
+    GOOD("en:a\tX\nen:b\tY\n\n", 0);
+    is("panx", 1);
+    GOOD("en:a\tX\nen:b\tY\n\n", .likely = "xtreme-tags");
+    is("xtreme-tags", 1);
+    GOOD("a\tX\nb\tY\n\n", .likely = "panx");
+    is("xtreme-tags", 1);
+    GOOD("\n\r\n\nen:a\tX\nen:b\tY\n\n", 0);            /* as its first line with text is */
+    is("panx", 1);
+}
+
 #define ROW(id, form, upos, head) id "\t" form "\tl\t" upos "\tx\t_\t" head "\td\t_\t_\n"
 
 static void conllu(void **state)
@@ -277,6 +291,7 @@ int main(void)
         cmocka_unit_test(xtreme_pairs),
         cmocka_unit_test(wrong_rows_are_counted_and_named),
         cmocka_unit_test(tags),
+        cmocka_unit_test(the_likely_format_goes_first),
         cmocka_unit_test(conllu),
         cmocka_unit_test(questions),
         cmocka_unit_test(lines_and_parallel_text),
