@@ -22,7 +22,7 @@ test-run: $(T_UNITS:%=$(O)/test/unit/%) $(if $(T_CLI),cli-parts) \
 .PHONY: quick
 QUICK := $(addprefix unit/,$(filter-out ops,$(UNITS))) $(addprefix cli/,arrows back batches \
     binarize bleu bleu-sets bounds bpe build cases code-switch columns continue-xlmr durable \
-    example faults-terminal gc man mass predict quality raw resume score subwords symbols \
+    example faults-terminal gc man mass objects predict quality raw resume score subwords symbols \
     tokenize tour tree whole)
 quick: setup
 	@$(MAKE) --no-print-directory $(PARALLEL) test-run T='$(QUICK)'
