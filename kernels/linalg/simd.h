@@ -23,6 +23,9 @@ struct simd {
 
     void (*add)(float *y, const float *x, size_t n);                     /* y += x */
     void (*axpy)(float *y, float a, const float *x, size_t n);           /* y += a x */
+    /* y[j] = sum over i < n of a[i] X[row[i]][j], j < k, in the order of i: a sparse row times X */
+    void (*sum_rows)(float *y, const float *X, size_t k, const uint32_t *row, const float *a,
+                     size_t n);
     void (*scale)(float *y, float a, const float *x, size_t n);          /* y = a x; y may be x */
     /* to nearest, ties to even; NaN stays NaN */
     void (*to_bf16)(uint16_t *y, const float *x, size_t n);

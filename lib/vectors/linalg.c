@@ -122,29 +122,73 @@ void linalg_gemm(int ta, int tb, int m, int n, int k, const double *A, const dou
                   m, n, k, 1, A, ta ? m : k, B, tb ? k : n, 0, C, n);
 }
 
-/* Gram-Schmidt, each column twice ("twice is enough", Parlett 1998), on the columns as rows of a
- * copy. */
+/* The columns of A as rows Q [k, n], so that a column is contiguous. Gram-Schmidt by panels of
+ * columns, each twice ("twice is enough", Parlett 1998): against all earlier panels by products of
+ * matrices, which work from the cache where columns one by one read all of Q for each, and inside
+ * the panel column by column. 200,000 x 610 (100,000 words, 300 dimensions) take a tenth of the
+ * time of columns alone. */
+enum { PANEL = 32 };
+/* Takes from rows [first, first + n_of) of Q what lies along rows [from, first); dot has room. */
+static void project_out(const struct blas *b, double *Q, int n, int from, int first, int n_of,
+                        double *dot)
+{
+    int along = first - from;
+    const double *base = Q + (size_t)from * (size_t)n;
+    double *to = Q + (size_t)first * (size_t)n;
+    if (!along) return;
+    if (n_of == 1) {
+        b->dgemv(CblasRowMajor, CblasNoTrans, along, n, 1, base, n, to, 1, 0, dot, 1);
+        b->dgemv(CblasRowMajor, CblasTrans, along, n, -1, base, n, dot, 1, 1, to, 1);
+        return;
+    }
+    b->dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, n_of, along, n, 1, to, n, base, n, 0, dot,
+             along);
+    b->dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n_of, n, along, -1, dot, along, base, n, 1,
+             to, n);
+}
+
 void linalg_orthogonalize(float *A, size_t n, int k)
 {
     double *Q = mem_alloc(n * (size_t)k * sizeof *Q);
+    double *dot = mem_alloc((size_t)PANEL * ((size_t)k + 1) * sizeof *dot), before[PANEL];
     for (size_t i = 0; i < n; i++)
         for (int j = 0; j < k; j++) Q[(size_t)j * n + i] = A[i * (size_t)k + (size_t)j];
-    double *dot = mem_alloc(((size_t)k + 1) * sizeof *dot);
     one_thread();
     const struct blas *b = blas();
-    for (int j = 0; j < k; j++) {
-        double *q = Q + (size_t)j * n;
-        double before = b->dnrm2((int)n, q, 1);
-        for (int twice = 0; twice < 2 && j; twice++) {
-            b->dgemv(CblasRowMajor, CblasNoTrans, j, (int)n, 1, Q, (int)n, q, 1, 0, dot, 1);
-            b->dgemv(CblasRowMajor, CblasTrans, j, (int)n, -1, Q, (int)n, dot, 1, 1, q, 1);
+    for (int first = 0; first < k; first += PANEL) {
+        int end = first + PANEL < k ? first + PANEL : k;
+        for (int j = first; j < end; j++)
+            before[j - first] = b->dnrm2((int)n, Q + (size_t)j * n, 1);
+        for (int twice = 0; twice < 2; twice++) {
+            project_out(b, Q, (int)n, 0, first, end - first, dot);
+            for (int j = first; j < end; j++) {
+                double *q = Q + (size_t)j * n;
+                project_out(b, Q, (int)n, first, j, 1, dot);
+                project_out(b, Q, (int)n, first, j, 1, dot);
+                double after = b->dnrm2((int)n, q, 1), least = 1e-12 * before[j - first];
+                /* 0: no rank is left. Of the second time every length is 1 or 0. */
+                b->dscal((int)n, after > 0 && after > (twice ? 1e-12 : least) ? 1 / after : 0, q,
+                         1);
+            }
         }
-        double after = b->dnrm2((int)n, q, 1);
-        /* 0: no rank is left */
-        b->dscal((int)n, after > 1e-12 * before && after > 0 ? 1 / after : 0, q, 1);
     }
     for (size_t i = 0; i < n; i++)
         for (int j = 0; j < k; j++) A[i * (size_t)k + (size_t)j] = (float)Q[(size_t)j * n + i];
     free(Q);
     free(dot);
+}
+
+void linalg_gram(const float *A, size_t n, int k, double *G)
+{
+    size_t kk = (size_t)k, most = 4096;
+    double *part = mem_alloc((n < most ? n : most) * kk * sizeof *part);
+    one_thread();
+    memset(G, 0, kk * kk * sizeof *G);
+    for (size_t from = 0; from < n; from += most) {
+        size_t rows = n - from < most ? n - from : most;
+        for (size_t i = 0; i < rows * kk; i++) part[i] = A[from * kk + i];
+        blas()->dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, k, k, (int)rows, 1, part, k, part, k,
+                      1, G, k);
+    }
+    free(part);
 }

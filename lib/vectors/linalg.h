@@ -26,4 +26,7 @@ void linalg_gemm(int ta, int tb, int m, int n, int k, const double *A, const dou
  * earlier ones become 0. */
 void linalg_orthogonalize(float *A, size_t n, int k);
 
+/* G [k, k] = A^T A of A [n, k], summed in double. */
+void linalg_gram(const float *A, size_t n, int k, double *G);
+
 #endif

@@ -7,6 +7,7 @@
 #include "common/rng.h"
 #include "common/thread.h"
 #include "kernels/linalg/gemm.h"
+#include "kernels/linalg/simd.h"
 #include "lib/vectors/linalg.h"
 
 static int by_place(const void *a, const void *b)
@@ -82,15 +83,12 @@ static int times_rows(void *ctx, size_t chunk, int thread)
 {
     (void)thread;
     const struct times *t = ctx;
+    const struct simd *simd = simd_choose();
     size_t k = (size_t)t->k,
            end = (chunk + 1) * ROWS < t->m->rows ? (chunk + 1) * ROWS : t->m->rows;
     for (size_t r = chunk * ROWS; r < end; r++) {
-        float *y = t->Y + r * k;
-        memset(y, 0, k * sizeof *y);
-        for (size_t i = t->m->at[r]; i < t->m->at[r + 1]; i++) {
-            const float *x = t->X + t->m->col[i] * k, v = t->m->v[i];
-            for (size_t j = 0; j < k; j++) y[j] += v * x[j];
-        }
+        size_t at = t->m->at[r], n = t->m->at[r + 1] - at;
+        simd->sum_rows(t->Y + r * k, t->X, k, t->m->col + at, t->m->v + at, n);
     }
     return 0;
 }
@@ -355,13 +353,14 @@ int sparse_svd(const struct sparse *m, int d, int power, uint64_t seed, float *U
         sparse_times(m, B, Q, p);
         linalg_orthogonalize(Q, rows, p);
     }
-    /* M^T Q = B [cols, p]; M ~ Q B^T, and B^T = W diag(s) V^T */
+    /* M^T Q = B [cols, p]; M ~ Q B^T, and B^T = W diag(s) V^T. W and s^2 are of B^T B [p, p], which
+     * needs no second copy of B in double; squaring costs half of the digits of the smallest s, and
+     * p = 2 d + 10 has twice as many as are kept. */
     sparse_times(t, Q, B, p);
-    double *b = mem_alloc(cols * k * sizeof *b), *w = mem_alloc(k * k * sizeof *w),
-           *sv = mem_alloc(k * sizeof *sv);
-    for (size_t i = 0; i < cols * k; i++) b[i] = B[i];
-    double *wt = mem_alloc(k * k * sizeof *wt);
-    int r = linalg_svd(b, (int)cols, p, NULL, sv, wt);      /* wt [p, p]: row j is W's column j */
+    double *g = mem_alloc(k * k * sizeof *g), *sv = mem_alloc(k * sizeof *sv),
+           *wt = mem_alloc(k * k * sizeof *wt);
+    linalg_gram(B, cols, p, g);
+    int r = linalg_svd(g, p, p, NULL, sv, wt);              /* wt [p, p]: row j is W's column j */
     if (r == 0) {
         float *wf = mem_zero(k * (size_t)d, sizeof *wf);
         for (int j = 0; j < d; j++)
@@ -378,11 +377,10 @@ int sparse_svd(const struct sparse *m, int d, int power, uint64_t seed, float *U
             if (top < 0)
                 for (size_t i = 0; i < rows; i++)
                     U[i * (size_t)d + (size_t)j] = -U[i * (size_t)d + (size_t)j];
-            s[j] = (float)sv[j];
+            s[j] = (float)sqrt(sv[j]);
         }
     }
-    free(b);
-    free(w);
+    free(g);
     free(sv);
     free(wt);
     free(Q);

@@ -452,6 +452,75 @@ static void the_randomised_svd_is_lapacks(void **state)
     free(A); free(a); free(u); free(v);
 }
 
+/* Over three panels of columns; 40 is a sum of two of the first panel, 69 of others, 5 is 3. */
+static void columns_become_orthonormal_and_dependent_ones_zero(void **state)
+{
+    (void)state;
+    enum { N = 300, K = 70 };
+    float *A = normal(N * K, 41), *was = mem_alloc(N * K * sizeof *was);
+    /* sixteenths: their sums are exact as floats */
+    for (size_t i = 0; i < N * K; i++) A[i] = roundf(16 * A[i]) / 16;
+    for (size_t i = 0; i < N; i++) {
+        A[i * K + 5] = A[i * K + 3];
+        A[i * K + 40] = 2 * A[i * K + 1] - A[i * K + 8];
+        A[i * K + 69] = A[i * K + 33] + A[i * K + 7] + A[i * K + 68];
+    }
+    memcpy(was, A, N * K * sizeof *was);
+    linalg_orthogonalize(A, N, K);
+    double *G = mem_alloc(K * K * sizeof *G);
+    linalg_gram(A, N, K, G);
+    for (int a = 0; a < K; a++)
+        for (int b = 0; b < K; b++) {
+            bool none = a == 5 || a == 40 || a == 69;
+            assert_true(fabs(G[a * K + b] - (a == b && !none)) < 1e-6);
+            double sum = 0;
+            for (size_t i = 0; i < N; i++)
+                sum += (double)A[i * K + (size_t)a] * A[i * K + (size_t)b];
+            assert_true(fabs(G[a * K + b] - sum) < 1e-12);
+        }
+    /* what each column was lies within the first ones' span: Gram-Schmidt's R is triangular */
+    for (int j = 0; j < K; j++) {
+        double left = 0, all = 0;
+        for (size_t i = 0; i < N; i++)
+            all += (double)was[i * K + (size_t)j] * (double)was[i * K + (size_t)j];
+        for (int q = 0; q <= j; q++) {
+            double dot = 0;
+            for (size_t i = 0; i < N; i++)
+                dot += (double)A[i * K + (size_t)q] * was[i * K + (size_t)j];
+            left += dot * dot;
+        }
+        assert_true(fabs(left / all - 1) < 1e-5);
+    }
+    free(A);
+    free(was);
+    free(G);
+}
+
+/* Sums of rows in two tiles and a rest, and a Gram matrix of more rows than one piece has. */
+static void sums_over_rows_are_those_of_arithmetic(void **state)
+{
+    (void)state;
+    enum { N = 5000, K = 150, USED = 4 };
+    const uint32_t row[USED] = { 4999, 0, 17, 17 };
+    const float by[USED] = { 2, -1, 0.5f, 3 };
+    float *X = normal(N * K, 51), y[K];
+    simd_choose()->sum_rows(y, X, K, row, by, USED);
+    for (size_t j = 0; j < K; j++) {
+        double sum = 0;
+        for (size_t i = 0; i < USED; i++) sum += (double)by[i] * X[row[i] * K + j];
+        assert_true(fabs(y[j] - sum) < 1e-5);
+    }
+    double G[9];
+    linalg_gram(X, N, 3, G);
+    for (size_t a = 0; a < 3; a++)
+        for (size_t b = 0; b < 3; b++) {
+            double sum = 0;
+            for (size_t i = 0; i < N; i++) sum += (double)X[i * 3 + a] * X[i * 3 + b];
+            assert_true(fabs(G[a * 3 + b] - sum) < 1e-9);
+        }
+    free(X);
+}
+
 /* Z is X rotated, rows in the same order, a little noise. */
 static void rotated(size_t n, size_t d, float noise, float **X, float **Z)
 {
@@ -718,6 +787,8 @@ int main(void)
         cmocka_unit_test(sparse_products_are_those_of_full_matrices),
         cmocka_unit_test(ppmi_is_levy_goldberg_and_dagans),
         cmocka_unit_test(the_randomised_svd_is_lapacks),
+        cmocka_unit_test(sums_over_rows_are_those_of_arithmetic),
+        cmocka_unit_test(columns_become_orthonormal_and_dependent_ones_zero),
         cmocka_unit_test(procrustes_finds_a_rotation),
         cmocka_unit_test(self_learning_finds_a_rotation_from_few_and_partly_wrong_seeds),
         cmocka_unit_test(re_estimation_finds_a_renumbered_copy_from_half_of_its_words),
