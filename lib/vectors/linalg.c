@@ -128,7 +128,8 @@ void linalg_gemm(int ta, int tb, int m, int n, int k, const double *A, const dou
  * the panel column by column. 200,000 x 610 (100,000 words, 300 dimensions) take a tenth of the
  * time of columns alone. */
 enum { PANEL = 32 };
-/* Takes from rows [first, first + n_of) of Q what lies along rows [from, first); dot has room. */
+/* Subtracts from rows [first, first + n_of) of Q [, n] their projections onto rows [from, first),
+ * which are orthonormal or 0; dot has room for n_of (first - from) products. */
 static void project_out(const struct blas *b, double *Q, int n, int from, int first, int n_of,
                         double *dot)
 {
@@ -166,7 +167,7 @@ void linalg_orthogonalize(float *A, size_t n, int k)
                 project_out(b, Q, (int)n, first, j, 1, dot);
                 project_out(b, Q, (int)n, first, j, 1, dot);
                 double after = b->dnrm2((int)n, q, 1), least = 1e-12 * before[j - first];
-                /* 0: no rank is left. Of the second time every length is 1 or 0. */
+                /* 0: no rank is left. The second time every length is 1 or 0 to begin with. */
                 b->dscal((int)n, after > 0 && after > (twice ? 1e-12 : least) ? 1 / after : 0, q,
                          1);
             }
