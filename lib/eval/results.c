@@ -253,25 +253,49 @@ static size_t letters(const char *s)
     return n;
 }
 
-static void show(const struct results *r, const struct page *p, bool tsv, FILE *to)
+static void show_tsv(const struct results *r, const struct page *p, FILE *to)
 {
+    for (size_t i = 0; i < p->n; i++) {
+        fputs(p->v[i].name, to);
+        for (size_t c = 0; c < r->columns; c++) fprintf(to, "\t%s", p->v[i].text[c]);
+        putc('\n', to);
+    }
+}
+
+/* What column c takes of a line, the two spaces before it included. */
+static size_t column_width(const struct page *p, size_t c)
+{
+    size_t width = 8;
+    for (size_t i = 0; i < p->n; i++)
+        if (letters(p->v[i].text[c]) > width) width = letters(p->v[i].text[c]);
+    return width + 2;
+}
+
+/* Columns that do not fit into a line go on below, with the systems' names again, so that a column
+ * stays one to look down. The width is the same for a terminal and a file: table.txt is shown in
+ * both. */
+static void show(const struct results *r, const struct page *p, FILE *to)
+{
+    enum { LINE = 100 };
     size_t first = 0;
     for (size_t i = 0; i < p->n; i++)
         if (letters(p->v[i].name) > first) first = letters(p->v[i].name);
-    for (size_t i = 0; i < p->n; i++) {
-        fprintf(to, "%s%*s", p->v[i].name, tsv ? 0 : (int)(first - letters(p->v[i].name)), "");
-        for (size_t c = 0; c < r->columns; c++) {
-            size_t width = 8;
-            for (size_t k = 0; k < p->n; k++)
-                if (letters(p->v[k].text[c]) > width) width = letters(p->v[k].text[c]);
-            if (tsv) fprintf(to, "\t%s", p->v[i].text[c]);
-            else
-                fprintf(to, "%*s%s", (int)(width + 2 - letters(p->v[i].text[c])), "",
-                        p->v[i].text[c]);
+    for (size_t from = 0, end; from < r->columns; from = end) {
+        size_t used = first;
+        for (end = from; end < r->columns; end++) {
+            size_t width = column_width(p, end);
+            if (end > from && used + width > LINE) break;
+            used += width;
         }
-        putc('\n', to);
+        if (from) putc('\n', to);
+        for (size_t i = 0; i < p->n; i++) {
+            fprintf(to, "%s%*s", p->v[i].name, (int)(first - letters(p->v[i].name)), "");
+            for (size_t c = from; c < end; c++)
+                fprintf(to, "%*s%s", (int)(column_width(p, c) - letters(p->v[i].text[c])), "",
+                        p->v[i].text[c]);
+            putc('\n', to);
+        }
     }
-    if (tsv) return;
     if (r->seed.n > 1) fprintf(to, "%zu seeds: mean, half-width of the 95%% interval\n", r->seed.n);
     else fprintf(to, "one seed\n");
 }
@@ -290,7 +314,8 @@ void results_print(const struct results *r, bool tsv, FILE *to)
     }
     for (size_t s = 0; s < r->system.n; s++) system_line(r, s, new_line(&page, r, r->system.v[s]));
     for (size_t i = 0; i < r->pairs; i++) pair_lines(r, &r->pair[i], &page);
-    show(r, &page, tsv, to);
+    if (tsv) show_tsv(r, &page, to);
+    else show(r, &page, to);
     for (size_t i = 0; i < page.n; i++) {
         free(page.v[i].name);
         free(page.v[i].text);

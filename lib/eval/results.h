@@ -21,8 +21,9 @@ int results_compare(struct results *r, const char *system, const char *base);
  * system whose name ends in "-GC" or "-gc" with the one without it. */
 void results_compare_usual(struct results *r);
 
-/* Aligned text with a last line on the number of seeds; or, tsv, the same cells with tabs and no
- * last line. */
+/* Aligned text of at most 100 columns, further columns below with the systems' names again, and a
+ * last line on the number of seeds; or, tsv, the same cells with tabs, every system one line, and
+ * no last line. */
 void results_print(const struct results *r, bool tsv, FILE *to);
 
 #endif

@@ -38,6 +38,22 @@ awk -F'\t' 'substr($1, 2) == substr($2, 2) { exit 1 } { n[$2]++ } END {
 grep -v '^[23]' results.tsv > one.tsv
 score --compare one.tsv | has 'MLM-GC  *12.10' || fail "one seed has no interval"
 score --compare one.tsv | has 't-test' && fail "a test of one pair"
+# 12 columns of 10 beside names of 6: nine fit into 100, the others stand below, systems named again
+for s in MLM MLM-GC; do for c in {1..12}; do printf '1\t%s\t-\tm%d\t%d\n' $s $c $((10 * c))
+    done; done | sed 's/MLM-GC/MLMxGC/' > many.tsv
+score --compare many.tsv > got
+part() {    # the columns FIRST to LAST of the two systems
+    local c s
+    printf '%6s' ''; for ((c = $1; c <= $2; c++)); do printf '%10s' ''; done; echo
+    printf '%6s' ''; for ((c = $1; c <= $2; c++)); do printf '%10s' m$c; done; echo
+    for s in MLM MLMxGC; do
+        printf '%-6s' $s; for ((c = $1; c <= $2; c++)); do printf '%10s' $((10 * c)).000; done; echo
+    done
+}
+same got <(part 1 9; echo; part 10 12; echo one seed)
+# names that fill the line by themselves: one column at a time, not none
+sed 's/MLMxGC/MLMxGC'"$(printf '%0120d' 0)"'/' many.tsv | score --compare > got
+is "$(grep -c '^MLM ' got)" 12 "a column each where names fill the line"
 
 # case: the marker a word usually has inside sentences; a sentence's first word
 printf '⇧ ein ⇧ hund bellt .\n⇧ der ⇧ hund und die ⇪ eu\n⇧ bellt er ?\n' > corpus
