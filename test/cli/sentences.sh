@@ -51,6 +51,31 @@ article 'كيف حالك؟ قال د. سامي نعم. أنا بخير.' > ar
 is "$("$P/sentences" ar ar)" "$(printf 'كيف حالك؟\nقال د. سامي نعم.\nأنا بخير.')"
 article 'เขามา แล้วก็ไป' > th; is "$("$P/sentences" th th)" 'เขามา แล้วก็ไป'
 
+# one page as WikiExtractor 3.1.0 itself wrote it, in both forms: a backslash and a "u" are text
+cat > page <<'X'
+<doc id="12" url="?curid=12" title="Test &amp; café">
+Test &amp; café
+
+Test is a term used in. It has "quotes" &amp; an ampersand (e.g. 𝒳 and \u00e9).
+History.
+The "end" of history was reached in 1990,  after all. A picture.
+
+</doc>
+X
+printf '%s' '{"id": "12", "revid": "1", "url": "?curid=12", "title": ' \
+    '"Test &amp; caf\u00e9", "text": "Test is a term used in. ' \
+    'It has \"quotes\" &amp; an ampersand (e.g. \ud835\udcb3 ' \
+    'and \\u00e9).\nHistory.\nThe \"end\" of history was reached in 1990, \u00a0after all. ' \
+    'A picture."}' > page.json
+cat > page.want <<'X'
+Test is a term used in.
+It has "quotes" & an ampersand (e.g. 𝒳 and \u00e9).
+History.
+The "end" of history was reached in 1990, after all.
+A picture.
+X
+for f in page page.json; do "$P/sentences" en $f > out; same out page.want; done
+
 # what is none of it, or cut off
 echo text > none; fails 1 "none: line 1: not WikiExtractor's" "$P/sentences" de none
 head -n 4 de/AA/wiki_00 > cut; fails 1 'cut: line 4: an article without </doc>' \
