@@ -64,8 +64,12 @@ static void presets(const struct headed_kind *k, struct inputs *in, struct run *
     if (!prog_given("epochs") && !prog_given("steps")) r->epochs = k->epochs;
     if (!prog_given("valid-every")) t->valid_every = 100;
     if (!prog_given("batch")) in->sentences = 32;
+    /* what memory_check advises to lower where a batch does not fit */
     r->batch = in->sentences;
+    /* --help's default counts a sentence's tokens for translation; here it is rows, specials
+     * included */
     if (!prog_given("longest")) in->longest = k->longest;
+    /* all of them: a head reads a set in seconds, and published figures are of whole sets */
     if (!prog_given("valid-sentences")) in->valid_sentences = 0;
 }
 
@@ -75,6 +79,7 @@ static int check_kind(const struct headed_options *o, const struct headed_kind *
     bool span = k->task == MODEL_TASK_SPAN, tag = k->task == MODEL_TASK_TAG;
     if (o->head && k->task != MODEL_TASK_CLASS)
         return err_set("--head tanh is for nli, pairs and class");
+    /* an option that was given with its default value changes nothing, and passes */
     if (!span && (o->question != QUESTION || o->stride != STRIDE || o->drop_empty || o->softmax))
         return err_set("--question, --stride, --drop-empty-windows and --span-softmax are for qa "
                        "and span");
@@ -109,6 +114,7 @@ static int langs(void *self, const struct inputs *in, struct model_config *c)
     (void)self;
     if (model_read_config(&from, in->model) < 0) return -1;
     c->n_langs = from.n_langs;
+    /* in the model's order, since the numbers of languages are rows of its embeddings */
     memcpy(c->lang, from.lang, sizeof c->lang);
     return 0;
 }
@@ -147,10 +153,12 @@ static int reads(struct headed_task *t, const struct inputs *in, const struct se
     bool given = prog_given("longest");
     if (subword_settings_read(&p, in->model) < 0) return -1;
     bool two = !strcmp(p.layout, "roberta") || !strcmp(p.layout, "xlm-roberta");
+    /* a preset gives way to a short model without a word; a number that was asked for does not */
     if (in->longest > s->c->positions && given)
         return err_set("--longest %d: the model has %d positions", in->longest, s->c->positions);
     *r = (struct model_reads){ .task = t->kind->task };
     r->longest = in->longest < s->c->positions ? in->longest : s->c->positions;
+    /* what a head does not use stays 0 and is not written to its part of config.json */
     if (t->kind->task == MODEL_TASK_TAG) return 0;
     r->pair_two = t->o.pair == HEADED_PAIR_LAYOUT ? two : t->o.pair == HEADED_PAIR_TWO;
     if (t->kind->task != MODEL_TASK_SPAN) return 0;
@@ -175,6 +183,8 @@ static int open_train(struct headed_task *t, struct inputs *in, struct setup *s)
         if (rc == 0) rc = headed_file_unknown(&f, in);
         headed_file_free(&f);
     }
+    /* its texts were encoded with the files above, those with a counterpart alone: judged only
+     * now */
     if (rc == 0 && with.set.n) rc = headed_file_unknown(&with, in);
     headed_file_free(&with);
     return rc;
@@ -191,9 +201,11 @@ static int open_dev(struct headed_task *t, struct inputs *in, struct setup *s)
         struct example_source from = { .encoder = { f.encoder[0], f.encoder[1] },
                                        .lang = { f.lang_id[0], f.lang_id[1] },
                                        .output = f.output };
+        /* names in the log are LANG.metric: a second one would write over the first */
         for (int k = 0; k < i && rc == 0; k++)
             if (!strcmp(t->dev[k].lang, f.lang))
                 rc = err_set("--valid: language %s is given twice", f.lang);
+        /* fewer examples leak nothing: the set's strings are freed by its own list of memory */
         if (in->valid_sentences > 0 && f.set.n > (size_t)in->valid_sentences)
             f.set.n = (size_t)in->valid_sentences;
         for (size_t k = 0; k < f.set.n && rc == 0; k++)
@@ -202,6 +214,8 @@ static int open_dev(struct headed_task *t, struct inputs *in, struct setup *s)
         if (rc == 0) rc = headed_file_unknown(&f, in);
         problems_tell(&f.set.problems, f.set.name, msg_warn);
         memcpy(d->lang, f.lang, sizeof d->lang);
+        /* moved even on failure, so that close() frees whatever was read; n_dev counts it for the
+         * same end */
         d->gold = f.set;
         f.set = (struct labelled_set){ 0 };
         t->n_dev = i + 1;
@@ -221,11 +235,16 @@ static int open_any(struct headed_task *t, const struct headed_kind *k, struct i
     t->data.batch = in->sentences;
     t->data.tokens = in->tokens;
     t->data.all_rows = t->o.softmax == 1;
+    /* in this order: a head that is there fixes the labels before files may add to them, and
+     * examples are cut as `reads` says */
     if (take_labels(t, in) < 0 || reads(t, in, s) < 0 || open_train(t, in, s) < 0) return -1;
+    /* outputs of a span are its start and its end, without names */
     if (model_config_head(s->c, k->name, t->o.head && !span ? KERN_TANH : KERN_NONE,
                           span ? 2 : t->labels.n, span ? NULL : t->labels.v,
                           span ? 0 : t->labels.n, &t->data.head) < 0)
         return -1;
+    /* after the training files: examples_add has noted there whether some questions have no
+     * answer */
     s->c->head[t->data.head].reads = t->data.x.how.reads;
     if (model_config_check(s->c) < 0 || open_dev(t, in, s) < 0) return -1;
     /* labelled text is read once and stays: an epoch is known exactly */

@@ -73,7 +73,7 @@ void headed_file_free(struct headed_file *f);
 int headed_file_unknown(const struct headed_file *f, const struct inputs *in);
 
 /* Adds a training file's examples to t->data; those that stand in the file `with` too,
- * code-switched with it (PPA, section 4.4): each becomes two, one side in either language, which
+ * code-switched with it (PPA, section 2.3): each becomes two, one side in either language, which
  * stay together. with NULL: no such file. */
 int headed_task_add(struct headed_task *t, struct headed_file *f);
 int headed_task_switch(struct headed_task *t, struct headed_file *f, struct headed_file *with);

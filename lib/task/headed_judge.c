@@ -29,6 +29,8 @@ static double judge_class(const struct headed_dev *d, const struct headed_task *
     double value[JUDGED_VALUES];
     for (uint32_t e = 0; e < d->x.count; e++) {
         int best = read_out_class(o, &d->x, e, NULL), gold = d->gold.v[e].label;
+        /* by name: a file numbers its labels in the order in which they come, the head in its
+         * own */
         j.of[e][0] = gold >= 0 && !strcmp(t->labels.v[best], d->gold.labels.v[gold]);
         j.of[e][1] = 1;
     }
@@ -79,16 +81,21 @@ static double judge_tags(const struct headed_dev *d, const struct headed_task *t
     report_put(r, value_of(&words, value), "%s.accuracy", d->lang);
     double f1 = value_of(&chunks, value);
     report_put(r, f1, "%s.f1", d->lang);
+    /* picks the model, for parts of speech too, where it is of runs of equal tags: XTREME's code
+     * does so */
     return f1;
 }
 
 static double judge_questions(const struct headed_dev *d, const struct headed_task *t,
                               const struct read_out *o, struct pass *p, struct report *r)
 {
+    /* questions without an answer are SQuAD 2.0's, which is marked by rules of its own */
     bool all_answered = true;
     for (uint32_t e = 0; e < d->x.count; e++) all_answered &= d->gold.v[e].answers > 0;
     struct judged j = judged_new(all_answered ? TASK_SQUAD : TASK_SQUAD2, d->x.count);
+    /* a language matters to MLQA's rules alone, and only they can fail for want of one */
     struct answer_marks *rules = predictions_marks_new(j.metric, "");
+    /* as predict decides it by default, so that the log shows what predict will write */
     double above = p->m->c.head[t->data.head].reads.no_answer ? 0 : INFINITY;
     double value[JUDGED_VALUES];
     for (uint32_t e = 0; e < d->x.count; e++) {
@@ -129,6 +136,8 @@ int headed_validate(void *self, struct pass *p, struct report *r)
 int headed_validate_plan(void *self, struct pass *p, int tokens)
 {
     struct headed_task *t = self;
+    /* where it does not fit, memory_check lowers --batch, and development text keeps its
+     * --tokens */
     (void)tokens;
     for (int i = 0; i < t->n_dev; i++)
         if (read_out_plan(p, t->data.head, &t->dev[i].x, t->tokens) < 0) return -1;

@@ -20,10 +20,13 @@ static void sides(struct headed_file *f, const struct model_config *c, bool two)
 {
     const char *hyphen = strchr(f->lang, '-');
     for (int s = 0; s < 2; s++) memcpy(f->side[s], f->lang, sizeof f->lang);
+    /* a language's own name may have a hyphen */
     if (!two || !hyphen || known(c, f->lang) >= 0) return;
     memcpy(f->side[0], hyphen + 1, strlen(hyphen));
     f->side[1][hyphen - f->lang] = '\0';
     bool both = known(c, f->side[0]) >= 0 && known(c, f->side[1]) >= 0;
+    /* a model that names no languages cannot tell whether these are two: G-XLT's form is
+     * believed */
     if (both || !c->n_langs) return;
     for (int s = 0; s < 2; s++) memcpy(f->side[s], f->lang, sizeof f->lang);
 }
@@ -34,10 +37,13 @@ static int language(struct headed_file *f, const struct model_config *c, int sid
     int at = known(c, f->side[side]);
     f->lang_id[side] = at < 0 || !c->encoder_langs ? 0 : at;
     if (at >= 0 || !c->n_langs) return 0;
+    /* called for the message that it leaves */
     model_config_lang(c, f->side[side]);
     if (c->encoder_langs)
         return err_set("--%s %s=%s: %s; it has no embedding for another one", f->option, f->lang,
                        f->path, err_msg());
+    /* without language embeddings it reads any text; once: where one is unknown, both sides have
+     * its name */
     if (!side) msg_warn("%s: %s", f->path, err_msg());
     return 0;
 }
@@ -48,6 +54,7 @@ static int map_labels(struct headed_task *t, struct headed_file *f, bool learn)
     const struct labels *of = &f->set.labels;
     f->output = mem_zero((size_t)of->n + 1, sizeof *f->output);
     for (int i = 0; i < of->n; i++) {
+        /* -1 in f->output: the example's label is unknown to the head (examples.h) */
         int k = labels_find(&t->labels, of->v[i]);
         f->output[i] = k;
         if (k >= 0) continue;
@@ -73,6 +80,7 @@ static int map_labels(struct headed_task *t, struct headed_file *f, bool learn)
 static int check_classes(const struct headed_task *t, const struct headed_file *f)
 {
     bool nli = !strcmp(t->kind->name, "nli"), pairs = !strcmp(t->kind->name, "pairs");
+    /* other formats' labels may be of any task */
     if (!f->set.closed || !(nli || pairs) || (f->set.labels.n == 3) == nli) return 0;
     return err_set("%s: has the labels of %s; --task %s learns these, --task class any", f->path,
                    nli ? "paraphrase (0, 1)" : "inference (entailment, ...)",
@@ -104,6 +112,8 @@ int headed_file_open(struct headed_task *t, struct headed_file *f, const struct 
                                   .skip = t->o.skip,
                                   .fused = t->o.words == 1 };
     sides(f, s->c, !learn && t->kind->reads == LABELLED_QUESTIONS);
+    /* picks rows or columns of files in several languages; of questions it is the contexts'
+     * language */
     o.lang = f->side[1];
     for (int i = 0; i < 2; i++)
         if (language(f, s->c, i) < 0) return -1;
@@ -140,6 +150,7 @@ int headed_task_add(struct headed_task *t, struct headed_file *f)
     struct example_source from = { .encoder = { f->encoder[0], f->encoder[1] },
                                    .lang = { f->lang_id[0], f->lang_id[1] },
                                    .output = f->output };
+    /* the count of units, not of examples: those that were left out are counted as examples */
     size_t had = t->data.x.n;
     int rc = 0;
     for (size_t i = 0; i < f->set.n && rc == 0; i++)

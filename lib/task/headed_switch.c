@@ -20,6 +20,8 @@ static int by_key(const void *a, const void *b)
 static struct key key_of(const struct labelled_set *s, const struct labelled *e)
 {
     bool question = s->kind == LABELLED_QUESTIONS;
+    /* translations keep questions' ids, in whatever order; pairs have no ids, and are joined by
+     * line (XNLI) */
     return (struct key){ question ? e->id : "", question ? 0 : e->line, e };
 }
 
@@ -38,10 +40,13 @@ static struct labelled crossed(const struct labelled *e, const struct labelled *
     struct labelled x = side ? *e : *b;
     x.text[0] = side ? e->text[0] : b->text[0];
     x.text[1] = side ? b->text[1] : e->text[1];
+    /* both have the same label (partner); an answer is text of the context, and comes along with
+     * it */
     x.label = e->label;
     x.answers = side ? b->answers : e->answers;
     x.answer = side ? b->answer : e->answer;
     x.impossible = side ? b->impossible : e->impossible;
+    /* problems are counted in f's set, whose lines they name */
     x.line = e->line;
     return x;
 }
@@ -50,6 +55,8 @@ static struct labelled crossed(const struct labelled *e, const struct labelled *
  * unit of each of the `n` variants, of which variant v has units at[v] .. at[v + 1] - 1. */
 static void group(struct headed_data *d, const size_t *at, int n, size_t cap[2])
 {
+    /* contexts in two languages have different numbers of windows: the surplus is in groups of its
+     * own */
     for (size_t k = 0, more = 1; more; k++) {
         size_t before = d->groups ? d->group[d->groups] : 0, members = before;
         more = 0;
@@ -83,6 +90,7 @@ static int add_variants(struct headed_task *t, struct headed_file *f, struct hea
             from->encoder[s] = of[side[v][s]]->encoder[s];
             from->lang[s] = of[side[v][s]]->lang_id[s];
         }
+        /* crossed keeps e's label, a number in f's set */
         from->output = f->output;
         at[(*n)++] = t->data.x.n;
         rc = examples_add(&t->data.x, &f->set, &x, from);
@@ -105,6 +113,7 @@ static const struct labelled *partner(const struct headed_file *f, const struct 
                      "'%.60s'", *e->id ? e->id : e->text[0]);
         return NULL;
     }
+    /* compared as outputs, since each file numbers its labels by itself */
     if ((e->label < 0 ? -1 : f->output[e->label])
         == (k->e->label < 0 ? -1 : with->output[k->e->label]))
         return k->e;
@@ -120,6 +129,7 @@ int headed_task_switch(struct headed_task *t, struct headed_file *f, struct head
     struct key *keys = keys_new(&with->set);
     size_t cap[2] = { 0, 0 }, had = d->x.n, at[4];
     int rc = 0, n;
+    /* an earlier file's arrays: at least so much of them is allocated */
     if (d->group) { cap[0] = d->group[d->groups]; cap[1] = (size_t)d->groups + 1; }
     for (size_t i = 0; i < f->set.n && rc == 0; i++) {
         const struct labelled *e = &f->set.v[i];

@@ -41,6 +41,7 @@ static int read_batch(void *ctx, size_t i, int thread)
     const struct many *c = ctx;
     struct tape *t = &c->r->t[thread];
     if (!t->k) tape_init(t, c->r->m->ps.k, &c->r->m->ps);
+    /* of its own: a pass is written to, and threads run several at once */
     struct pass p = { .m = c->r->m, .t = t, .vocab = c->r->vocab };
     return read_out_units(c->o, &p, c->r->head, c->x, c->order + c->first[i],
                           (int)(c->first[i + 1] - c->first[i]));
@@ -68,6 +69,7 @@ static void cut(struct many *c, int tokens, int units)
     c->first = mem_alloc((x->n + 2) * sizeof *c->first);
     for (size_t i = 0; i < x->n; i++) {
         size_t n = c->batches ? i - c->first[c->batches - 1] : 0;
+        /* a unit longer than `tokens` still gets a batch, alone */
         if (!n || rows + p[i].rows > tokens || (units && n == (size_t)units)) {
             c->first[c->batches++] = i;
             rows = 0;
@@ -146,6 +148,7 @@ static void write_tags(struct predict_write *w, const struct read_out *o, const 
             fprintf(w->out, "%.6f\t", (double)z[k][tag[k]] - log_sum(z[k], w->head->outputs));
         fprintf(w->out, "%s\t%s\n", e->word[k], w->head->label[tag[k]]);
     }
+    /* a sentence's end, as score reads it */
     putc('\n', w->out);
     free(tag);
     free(z);
@@ -156,6 +159,7 @@ static void put_string(FILE *f, const char *s, size_t n)
     char *text = mem_alloc(n + 1);
     memcpy(text, s, n);
     text[n] = '\0';
+    /* cJSON for the escapes: contexts hold quotes, line ends, anything */
     cJSON *o = cJSON_CreateString(text);
     char *json = cJSON_PrintUnformatted(o);
     fputs(json, f);
@@ -174,6 +178,8 @@ static void put_key(FILE *f, const struct predict_write *w, const char *id)
 static void write_answer(struct predict_write *w, const struct read_out *o,
                          const struct examples *x, uint32_t i, const struct labelled *e)
 {
+    /* the odds are written whatever the threshold, so that score --na-prob can choose another
+     * one */
     struct read_answer a = read_out_answer(o, x, i, w->null_threshold);
     const struct answer_found *f = &a.found;
     /* no range to choose: no answer, as sure as can be */
@@ -289,10 +295,12 @@ struct job {
 
 static int open_languages(struct job *j, struct model *m, const struct vocab *v, const char *dir)
 {
+    /* of several the user has to say which; model_config_text_lang asks for it where it matters */
     const char *only = m->c.n_langs == 1 ? m->c.lang[0] : NULL;
     const char *text = j->o->lang ? j->o->lang : only;
     const char *asked = j->o->question_lang ? j->o->question_lang : text;
     bool span = j->x.how.reads.task == MODEL_TASK_SPAN;
+    /* side 0 of a span is the question, side 1 its context; of a pair both are the text's */
     const char *side[2] = { span ? asked : text, text };
     for (int s = 0; s < 2; s++) {
         j->from.lang[s] = model_config_text_lang(&m->c, m->enc.languages >= 0, side[s], "--lang");
@@ -325,6 +333,7 @@ static int set_reads(struct job *j, const struct model *m)
     if (j->o->longest) r->longest = j->o->longest;
     if (j->o->question) r->question = j->o->question;
     if (j->o->stride) r->stride = j->o->stride;
+    /* <s>, a token, </s>; of pairs a token per side and their three or four specials */
     int least = r->task == MODEL_TASK_TAG ? 3 : r->pair_two ? 6 : 5;
     if (r->longest > m->c.positions)
         return err_set("--longest %d: the model reads at most %d rows", r->longest, m->c.positions);
@@ -349,10 +358,14 @@ static int predict_set(struct job *j, struct labelled_set *set)
     examples_clear(&j->x);
     for (size_t i = 0; i < set->n; i++)
         if (examples_add(&j->x, set, &set->v[i], &j->from) < 0) return -1;
+    /* before the model runs: a wrong tokenizer is told at once and not after an hour */
     if (look(j, set->name) < 0) return -1;
     if (read_out_many(&j->many, &j->read, &j->x, j->o->tokens, j->o->batch) < 0) return -1;
+    /* examples kept their numbers, whatever order they ran in: line i of the output is of example
+     * i */
     for (size_t i = 0; i < set->n; i++)
         predict_write_example(&j->w, &j->read, &j->x, (uint32_t)i, &set->v[i]);
+    /* the other end of a pipe waits for the answer before it sends the next line */
     if (j->o->line_buffered) fflush(j->w.out);
     return ferror(j->w.out) ? err_set("cannot write the predictions") : 0;
 }
@@ -365,9 +378,12 @@ static int predict_stream(struct job *j, const char *path, struct problems *prob
         .kind = task == MODEL_TASK_CLASS ? LABELLED_PAIRS
                 : task == MODEL_TASK_TAG ? LABELLED_TAGS
                                          : LABELLED_QUESTIONS,
+        /* unlabelled: columns of labels may be missing; strict: leaving a line out would shift all
+         * others */
         .format = j->o->format, .lang = j->o->lang, .csv = j->o->csv, .fused = j->o->words == 1,
         .skip = j->o->skip, .unlabelled = true, .strict = true
     };
+    /* one text per line: a class without a second sentence */
     if (o.format && !strcmp(o.format, "lines") && task == MODEL_TASK_CLASS) o.kind = LABELLED_LINES;
     struct labelled_stream *in = labelled_stream_open(path, &o);
     struct labelled_set set;
@@ -416,6 +432,7 @@ int predict_run(struct model *m, const struct vocab *v, const char *dir, int hea
                                   .null_threshold = threshold(o, h) };
     if (rc == 0) rc = predict_stream(&j, path, problems);
     if (rc == 0) predict_write_end(&j.w);
+    /* a named file appears whole or not at all (common/files/file.h) */
     if (odds && rc == 0) rc = out_commit(odds);
     else if (odds) out_abort(odds);
     free(j.advice);

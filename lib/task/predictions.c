@@ -20,6 +20,7 @@ struct labelled_options predictions_gold(enum task_metric m, const char *lang, c
     enum labelled_kind kind = is_tagging(m)     ? LABELLED_TAGS
                               : is_answering(m) ? LABELLED_QUESTIONS
                                                 : LABELLED_ANY;
+    /* strict: examples are matched by order, and one left out would shift the rest */
     return (struct labelled_options){ .kind = kind,
                                       .lang = lang,
                                       .format = format,
@@ -58,6 +59,8 @@ static int judge_labels(const struct predictions_options *o, const struct labell
         if (g->label < 0)
             return err_set("%s:%llu: has no label to compare with", gold->name, line_of(gold, i));
         int k = labels_find(&gold->labels, label);
+        /* a task with fixed labels: anything else is the wrong file or column. Elsewhere a rare
+         * class may be missing in gold by chance, and the prediction is just wrong */
         if (k < 0 && gold->closed)
             return err_set("%s:%llu: '%.60s' is none of the labels %s, %s%s%s", p->name,
                            line_of(p, i), label, gold->labels.v[0], gold->labels.v[1],
@@ -101,6 +104,7 @@ static int same_words(const struct labelled_set *gold, const struct labelled_set
         if (g->tag[k] < 0)
             return err_set("%s: sentence %zu, which begins on line %llu, has a word without a tag",
                            gold->name, i + 1, line_of(gold, i));
+        /* files of bare tags have empty words and are matched by place alone */
         if (*x->word[k] && *g->word[k] && strcmp(x->word[k], g->word[k]) != 0)
             return err_set("%s:%llu: the word is '%.40s', but '%.40s' in %s, sentence %zu", p->name,
                            line_of(p, i) + (unsigned long long)k, x->word[k], g->word[k],
@@ -118,6 +122,8 @@ static void judge_sentence(enum task_metric m, const struct labelled_set *gold,
         a[k] = p->labels.v[x->tag[k]];
         b[k] = gold->labels.v[g->tag[k]];
     }
+    /* sums per sentence and not a score: judged_values adds them up, and the bootstrap draws
+     * sentences */
     if (m == TASK_CHUNK_F1) {
         struct chunk_counts c = { 0 };
         chunks_add(&c, a, b, g->words);
@@ -160,6 +166,7 @@ int predictions_judge(const struct predictions_options *o, const struct labelled
     struct labelled_set p = { 0 };
     int rc;
     if (is_tagging(o->metric)) {
+        /* predictions mostly are in gold's form, and their content alone may fit two */
         struct labelled_options to = { .kind = LABELLED_TAGS,
                                        .likely = gold->format,
                                        .bare_tags = true,
@@ -192,6 +199,7 @@ static int by_id(const void *a, const void *b)
 
 static char *read_all(const char *path, size_t *size)
 {
+    /* raw: json_parse checks the UTF-8 and says where it is wrong */
     struct text *t = text_open(path, TEXT_RAW);
     char *all = NULL;
     const char *line;
@@ -227,6 +235,7 @@ static int table_read(struct table *t, const char *path)
         return err_set("%s: is not a JSON object {\"question's id\": ...}", t->name);
     for (const cJSON *k = t->root->child; k; k = k->next) {
         mem_room(&t->v, &cap, t->n + 1, sizeof *t->v);
+        /* `at`: the file's order decides ties between thresholds, as in evaluate-v2.0.py */
         t->v[t->n] = (struct entry){ k->string, k, t->n };
         t->n++;
     }
@@ -265,6 +274,8 @@ void predictions_answer_mark(struct answer_marks *j, const struct labelled *q, c
 {
     bool any = false;
     *exact = *f1 = 0;
+    /* evaluate-v2.0.py: gold answers that normalise to nothing do not count, and where none is left
+     * the only right one is "", here the round with i == answers */
     for (int i = 0; i <= q->answers; i++) {
         if (i == q->answers && (any || j->rules.rules != ANSWER_SQUAD2)) break;
         answer_tokenise(&j->rules, i < q->answers ? q->answer[i].text : "", &j->gold);
@@ -298,6 +309,7 @@ static int no_answers_read(struct no_answers *x, const char *path)
                            x->p.name, x->p.v[i].id);
     x->exact = mem_zero(x->p.n + 1, sizeof *x->exact);
     x->f1 = mem_zero(x->p.n + 1, sizeof *x->f1);
+    /* NAN: no question of gold has asked for this one yet */
     for (size_t i = 0; i < x->p.n; i++) x->exact[i].p = NAN;
     return 0;
 }
@@ -309,10 +321,12 @@ static int no_answer_apply(struct no_answers *x, const struct labelled *q, const
     const struct entry *e = find(&x->p, q->id);
     if (!e) return err_set("%s: has no probability for question '%.60s'", x->p.name, q->id);
     bool has = q->answers > 0;
+    /* before the threshold: the search for the best one starts from the answers as they are */
     struct no_answer now = { e->value->valuedouble, has, *text != 0, of[0] };
     x->exact[e->at] = now;
     now.score = of[1];
     x->f1[e->at] = now;
+    /* taken for "no answer": right exactly where there is none (apply_no_ans_threshold) */
     if (e->value->valuedouble > above) of[0] = of[1] = !has;
     return 0;
 }
@@ -326,6 +340,8 @@ static void no_answers_best(struct no_answers *x, const struct labelled_set *gol
         x->exact[n] = x->exact[i];
         x->f1[n++] = x->f1[i];
     }
+    /* of all questions, predicted or not, while the mean is over those predicted: so does
+     * evaluate-v2.0.py */
     for (size_t i = 0; i < gold->n; i++) none += !gold->v[i].answers;
     best->known = true;
     best->exact = judged_threshold(x->exact, n, none, scored);
@@ -351,6 +367,7 @@ static int judge_question(const struct predictions_options *o, const struct labe
         return err_set("%s:%llu: question '%.60s' has no answer: SQuAD 2.0's questions need "
                        "--metric squad2",
                        gold->name, (unsigned long long)q->line, q->id);
+    /* missing: the caller knows what it counts as */
     if (!e) return 1;
     if (!cJSON_IsString(e->value))
         return err_set("%s: the prediction for question '%.60s' is not a string", p->name, q->id);
@@ -367,6 +384,7 @@ static void tell_ids(const struct predictions_options *o, const struct labelled_
         o->tell("%s: no prediction for %zu of the %zu questions of %s, the first '%.60s': %s",
                 p->name, missing, gold->n, gold->name, first,
                 o->metric == TASK_SQUAD2 ? "they are left out" : "they score 0");
+    /* each question that was found took one of p: what is more was not asked for */
     if (p->n + missing > gold->n)
         o->tell("%s: predictions for questions that %s does not ask: %zu", p->name, gold->name,
                 p->n + missing - gold->n);
@@ -384,6 +402,8 @@ int predictions_judge_answers(const struct predictions_options *o, const struct 
     if (rc == 0 && o->no_answer) rc = no_answers_read(&na, o->no_answer);
     out->n = 0;
     for (size_t i = 0; i < gold->n && rc >= 0; i++) {
+        /* what a missing prediction counts as, where it counts: wrong, of a question with an
+         * answer */
         double of[JUDGED_WIDTH] = { 0, 0, 1, 1 };
         rc = judge_question(o, gold, i, &p, j, o->no_answer ? &na : NULL, of);
         if (rc == 1 && !missing++) first = i;

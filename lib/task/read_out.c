@@ -17,6 +17,7 @@ static void index_examples(struct read_out *o, const struct examples *x)
     mem_room(&o->first, &o->first_cap, (size_t)x->count + 1, sizeof *o->first);
     uint32_t e = 0;
     for (size_t u = 0; u < x->n; u++)
+        /* examples that were left out have no unit: first[e] == first[e + 1] */
         while (e <= x->v[u].example) o->first[e++] = u;
     while (e <= x->count) o->first[e++] = x->n;
 }
@@ -42,10 +43,13 @@ int read_out_units(struct read_out *o, struct pass *p, int head, const struct ex
     struct headed b = { 0 };
     size_t at = 0;
     for (int i = 0; i < n; i++) headed_add(&b, x, unit[i], unit[i], false);
+    /* false: no gradients, so that nothing is kept for a backward pass */
     tape_reset(p->t, false);
+    /* outputs in the order of the units, each width() numbers of them */
     struct var *z = headed_read(&b, p, head);
     float *all = mem_alloc(((size_t)z->rows * (size_t)z->cols + 1) * sizeof *all);
     k->get(all, z->v, (size_t)z->rows * (size_t)z->cols);
+    /* to each unit's own place: threads that run other batches write elsewhere */
     for (int i = 0; i < n; i++) {
         size_t numbers = width(x, unit[i], o->outputs);
         memcpy(o->v + o->at[unit[i]], all + at, numbers * sizeof *all);
@@ -63,6 +67,7 @@ int read_out_run(struct read_out *o, struct pass *at, int head, const struct exa
     int rc = 0;
     read_out_begin(o, x, at->m->c.head[head].outputs);
     for (size_t u = 0; u < x->n && rc == 0; ) {
+        /* a copy: rows and losses of validation are not the caller's pass's */
         struct pass p = *at;
         int n = 0, rows = 0;
         for (; u < x->n && (!n || rows + x->v[u].rows <= tokens); u++) {
@@ -91,6 +96,7 @@ int read_out_plan(struct pass *at, int head, const struct examples *x, int token
     if (!x->n) return 0;
     for (size_t u = 0; u < x->n; u++)
         if (x->v[u].rows > x->v[longest].rows) longest = u;
+    /* no batch can be larger: attention grows with the longest unit, all else with rows */
     do headed_add(&b, x, longest, 0, false);
     while (b.input.rows + x->v[longest].rows <= tokens);
     tape_reset(p.t, false);
@@ -143,6 +149,7 @@ struct read_answer read_out_answer(const struct read_out *o, const struct exampl
                                 .context = u->context,
                                 .first = u->first,
                                 .tokens = u->tokens };
+        /* the head's two outputs stand side by side per row; windows_answer reads them apart */
         for (int r = 0; r < u->rows; r++, at++) {
             start[at] = o->v[o->at[from] + 2 * at];
             end[at] = o->v[o->at[from] + 2 * at + 1];
@@ -151,6 +158,7 @@ struct read_answer read_out_answer(const struct read_out *o, const struct exampl
     struct windows all = { .v = w, .n = (int)n };
     struct read_answer a = { .found = windows_answer(&all, start, end) };
     const struct piece_span *span = x->span + x->span_at[e];
+    /* tokens back to bytes of the text; false: only tokens without text of their own */
     if (a.found.any && a.found.null_score - a.found.score <= no_answer_above
         && !offsets_text(span, (size_t)a.found.first, (size_t)a.found.last, &a.from, &a.to))
         a.from = a.to = 0;

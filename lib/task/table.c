@@ -36,8 +36,9 @@ const struct opt task_rows[] = {
       "tag (parts of speech), ner (names), qa (questions); or class, span: the general forms of "
       "nli and qa, with a head of that name" },
     { "select", 0, OPT_CHOICE(tasks, select), "best|round-trip|last",
-      "how the resulting model is chosen: by the task's metric on the first --valid file (BLEU for "
-      "translation), by round-trip BLEU (unmt), which needs no parallel text, or as the last one" },
+      "how the resulting model is chosen: by the task's metric on the first --valid file (for "
+      "translation mean BLEU of all of them), by round-trip BLEU (unmt), which needs no parallel "
+      "text, or as the last one" },
     { "head-lr", 0, OPT_REAL(tasks, head_lr), "LR",
       "peak learning rate of the task's head; -1: --lr, as for the encoder", .min = -1,
       .max = 100 },
@@ -70,6 +71,8 @@ void tasks_init(struct tasks *x)
         x->known[i].t = *t;
         snprintf(x->known[i].heading, sizeof x->known[i].heading, "Task %s: %s", (*t)->name,
                  (*t)->about);
+        /* options of a family have one struct, whichever of its tasks is chosen: a row has one
+         * field to set */
         for (int j = 0; j < i && (*t)->like; j++)
             if (!strcmp(x->known[j].t->name, (*t)->like)) x->known[i].self = x->known[j].self;
         if (x->known[i].self) continue;
@@ -99,6 +102,7 @@ static int find(struct tasks *x)
     for (int i = 0; i < x->n; i++) {
         const struct task *t = x->known[i].t;
         char asked[64];
+        /* asked, not given: the configuration that a run writes holds the options of all tasks */
         if (t->like || !t->options || x->known[i].self == x->self || !prog_asked(t->options, asked))
             continue;
         return err_set("--%s belongs to task %s, not to --task %s", asked, t->name, x->name);
@@ -113,6 +117,7 @@ static int choose_select(struct tasks *x, struct run *r)
     if (x->select == ROUND_TRIP) {
         if (!x->task->select_round_trip)
             return err_set("--select round-trip is for --task unmt, not for %s", x->name);
+        /* before the task's check, which knows whether round trips are possible */
         x->task->select_round_trip(x->self);
     }
     if (x->select == LAST && r->train.patience)

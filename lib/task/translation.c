@@ -17,8 +17,8 @@
 
 /* --- quality of translations ------------------------------------------------------------------ */
 
-/* The quality of a translation model on validation pairs, and measures that reveal a collapse
- * (NOTES, last section, point 8). */
+/* The quality of a translation model on validation pairs, and measures that reveal a collapse:
+ * copying the source, one translation for all, a few words only. */
 
 struct quality_options {
     int tokens;                      /* of a batch to translate */
@@ -94,6 +94,7 @@ static int translate(struct pass *p, const struct quality_options *q, const stru
         struct hyps h;
         batch_clear(&b);
         for (; i < n && b.rows < q->tokens; i++) {
+            /* room for <s> and </s>; back-translated text may be as long as the model allows */
             int len = (int)(in->at[i + 1] - in->at[i]), most = p->m->c.positions - 2;
             if (len > most) len = most;
             buf[0] = VOCAB_BOS;
@@ -102,6 +103,7 @@ static int translate(struct pass *p, const struct quality_options *q, const stru
             batch_add(&b, buf, len + 2, src, (uint64_t)i);
         }
         if ((rc = decode(p->m, p->t, &b, tgt, &o, &h)) < 0) break;
+        /* greedy: one hypothesis per sentence, empty ones included, so that places stay aligned */
         for (int j = 0; j < h.sentences; j++) {
             const struct hyp *y = &h.hyp[j];
             mem_room(&out->ids, &out->ids_cap, (size_t)out->tokens + (size_t)y->n + 1,
@@ -148,6 +150,7 @@ static void hash_words(const char *s, uint64_t **v, size_t *n, size_t *cap)
     while (*s) {
         size_t k = strcspn(s, " ");
         mem_room(v, cap, *n + 1, sizeof **v);
+        /* equality is all that is asked; two words of one hash are beyond any text's size */
         if (k) (*v)[(*n)++] = XXH3_64bits(s, k);
         s += k + (s[k] == ' ');
     }
@@ -180,6 +183,8 @@ static double copied(const struct words *hyp, const struct words *src)
         size_t hn = 0, sn = 0;
         hash_words(hyp->line[i], &h, &hn, &h_cap);
         hash_words(src->line[i], &s, &sn, &s_cap);
+        /* sorted once per sentence, then looked up; a word counts as often as the hypothesis has
+         * it */
         if (sn) qsort(s, sn, sizeof *s, by_value);
         for (size_t k = 0; k < hn; k++)
             same += sn && bsearch(&h[k], s, sn, sizeof *s, by_value) != NULL;
@@ -205,6 +210,7 @@ static int quality_measure(struct pass *at, const struct pairs *p, const struct 
         q->bleu = bleu_of(&hyp, &ref, &q->length_ratio);
         q->copied = copied(&hyp, &src);
         q->distinct = distinct_lines(&hyp);
+        /* 1e-9: a reference without words divides by something */
         q->vocabulary = distinct_words(&hyp) / (distinct_words(&ref) + 1e-9);
         if (round_trip && (rc = translate(at, o, &out, n, p->lang[1], p->lang[0], &back)) == 0) {
             struct words again = of_block(at->vocab, &back, n);
@@ -227,6 +233,7 @@ static int longest_translation(const struct model *m, int n)
 {
     struct decode_options o;
     decode_options_init(&o);
+    /* what decode stops at, whatever the model says */
     int y = (int)(o.max_ratio * n) + o.max_extra, most = m->c.positions - 1;
     return y < most ? y : most;
 }
@@ -240,6 +247,7 @@ static int plan_once(struct pass *p, const struct shard_block *b, const struct q
     struct batch src = { 0 };
     uint32_t n = b->sentences;
     int rc = 0, most = p->m->c.positions - 2;
+    /* the planning device reads shapes alone: any token does */
     uint32_t *ids = mem_zero((size_t)most + 2, sizeof *ids);
     decode_options_init(&o);
     if (q->sentences > 0 && n > (uint32_t)q->sentences) n = (uint32_t)q->sentences;
@@ -303,6 +311,7 @@ static int check_unmt(const void *self, const struct inputs *in)
 
 static int check_mt(const void *self, const struct inputs *in)
 {
+    /* set by select_round_trip, which mt has as well, so that this message can say why not */
     if (((const struct translation *)self)->by_round_trip)
         return err_set("--select round-trip is for --task unmt, which trains both directions");
     return in->parallel.n ? 0 : err_set("--task mt needs --parallel SRC-TGT=FILE,FILE");
@@ -321,6 +330,7 @@ static int open_any(struct translation *x, struct inputs *in, struct setup *s)
 {
     if (inputs_pairs(in, &in->valid, s->c, s->vocab, &in->valid_pairs, &in->n_valid_pairs) < 0)
         return -1;
+    /* <s> and </s> take a position each */
     if (in->longest > s->c->positions - 2) in->longest = s->c->positions - 2;
     inputs_setup(in, s);
     s->task = &x->how;
@@ -354,9 +364,11 @@ static void start(void *self, const struct inputs *in, struct model *m)
     const struct translation *x = self;
     for (int i = 0; i < in->text.n; i++) {
         const struct corpus *c = &in->text.c[i];
+        /* text beyond --text-memory is not at hand, but was read through once for its words */
         if (c->blocks) model_see(m, c->lang_id, c->blocks->seen, c->blocks->n_seen);
         else model_see(m, c->lang_id, c->all.ids, c->all.tokens);
     }
+    /* mt's alone: one side of a pseudo-pair was made word by word and is no text of its language */
     for (int i = 0; !x->unmt && i < in->n_pairs; i++)
         for (int s = 0; s < 2; s++)
             model_see(m, in->pairs[i].lang[s], in->pairs[i].side[s].ids,
@@ -378,6 +390,7 @@ static int validate(void *self, struct pass *p, struct report *r)
         report_put(r, q.distinct, "%s.distinct", v->name);
         report_put(r, q.vocabulary, "%s.vocabulary", v->name);
         if (x->unmt) report_put(r, q.round_trip, "%s.round_trip", v->name);
+        /* the mean over all directions: one must not be bought with the other */
         bleu += q.bleu / n;
         round_trip += q.round_trip / n;
     }
