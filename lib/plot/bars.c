@@ -29,6 +29,7 @@ struct cell { const char *s; size_t n; };
 static int cut(const char *line, size_t n, struct cell c[MOST_CELLS])
 {
     int k = 0;
+    /* tables come from spreadsheets, too */
     if (n && line[n - 1] == '\r') n--;
     for (const char *end = line + n; k < MOST_CELLS; line++) {
         const char *tab = memchr(line, '\t', (size_t)(end - line));
@@ -36,6 +37,7 @@ static int cut(const char *line, size_t n, struct cell c[MOST_CELLS])
         if (!tab) return k;
         line = tab;
     }
+    /* more cells than any width: the caller's comparison of widths refuses the line */
     return MOST_CELLS + 1;
 }
 
@@ -61,8 +63,12 @@ static int number(struct cell c, double *to)
     memcpy(copy, c.s, c.n);
     copy[c.n] = '\0';
     *to = strtod(copy, &end);
+    /* written so that NaN, of which no comparison is true, is refused as well */
     return *end || !(fabs(*to) <= FIGURE_LARGEST) ? -1 : 0;
 }
+
+/* Of a cell in a message: its beginning. */
+static int shown_width(struct cell c) { return c.n < 60 ? (int)c.n : 60; }
 
 static int find_columns(const struct cell *c, int n, int at[COLUMNS])
 {
@@ -70,6 +76,7 @@ static int find_columns(const struct cell *c, int n, int at[COLUMNS])
         at[i] = -1;
         for (int k = 0; k < n; k++)
             if (strlen(columns[i]) == c[k].n && !memcmp(columns[i], c[k].s, c[k].n)) at[i] = k;
+        /* panel and ci, after VALUE, are optional; columns of other names are not read */
         if (at[i] < 0 && i <= VALUE)
             return err_set("no column \"%s\"; expected group, bar and value, optionally panel "
                            "and ci", columns[i]);
@@ -85,9 +92,10 @@ static int add(struct bars *b, const struct cell *c, const int at[COLUMNS])
                            .bar = name_of(&b->bar, c[at[BAR]]) };
     if (number(c[at[VALUE]], &x.value) < 0 || isnan(x.value))
         return err_set("\"%.*s\" is not a number that can be drawn (the largest is 1e150)",
-                       (int)(c[at[VALUE]].n % 60), c[at[VALUE]].s);
+                       shown_width(c[at[VALUE]]), c[at[VALUE]].s);
     if (number(at[CI] < 0 ? none : c[at[CI]], &x.half) < 0 || x.half < 0)
-        return err_set("\"%.*s\" is not half of an interval", (int)(c[at[CI]].n % 60), c[at[CI]].s);
+        return err_set("\"%.*s\" is not half of an interval", shown_width(c[at[CI]]), c[at[CI]].s);
+    /* two bars in one place would hide one another */
     for (size_t i = 0; i < b->n; i++)
         if (b->value[i].panel == x.panel && b->value[i].group == x.group
             && b->value[i].bar == x.bar)
@@ -164,6 +172,7 @@ static const double FILL = 0.8;
 static void data(FILE *to, const struct bars *b)
 {
     double wide = FILL / b->bar.n;
+    /* a data block for each panel and bar, empty ones included: `panel` names them by number */
     for (int p = 0; p < b->panel.n; p++)
         for (int k = 0; k < b->bar.n; k++) {
             fprintf(to, "$d%d_%d << EOD\n", p, k);
@@ -199,6 +208,7 @@ static void y_range(FILE *to, const struct bars *b, int panel)
         low = fmin(low, b->value[i].value - half);
         high = fmax(high, b->value[i].value + half);
     }
+    /* room above the highest bar; a panel of zeros alone still needs a range */
     double gap = high > low ? 0.05 * (high - low) : 1;
     fprintf(to, "set yrange [%.9g:%.9g]\n", low < 0 ? low - gap : 0, high + gap);
 }
@@ -210,6 +220,7 @@ static void panel(FILE *to, const struct bars *b, int p, bool legend)
     gnuplot_quoted(to, b->panel.v[p]);
     fputs(" at graph 0,1 offset 0,0.9 left font ',13' textcolor '#222222'\n", to);
     y_range(to, b, p);
+    /* intervals after all bars: gnuplot paints in this order, and bars would cover them */
     fputs(legend ? "set key\nplot " : "unset key\nplot ", to);
     for (int k = 0; k < b->bar.n; k++) {
         /* the first panel has the legend of all, also of bars that it lacks itself */
@@ -233,10 +244,13 @@ static void script(FILE *to, const void *what, bool png)
 {
     const struct picture *f = what;
     const struct bars *b = f->b;
+    /* up to three panels stand in a row, more in two rows */
     int longest = 0, n = b->panel.n, across = n < 4 ? n : (n + 1) / 2;
     int down = (n + across - 1) / across;
     for (int k = 0; k < b->bar.n; k++)
         if ((int)strlen(b->bar.v[k]) > longest) longest = (int)strlen(b->bar.v[k]);
+    /* pixels: margins, then 22 per bar and a gap per group; a legend has 8.5 per character of its
+     * font */
     int each = 110 + b->group.n * (22 * b->bar.n + 24), legend = 70 + 17 * longest / 2;
     int width = f->width ? f->width : across * (each < 300 ? 300 : each) + legend;
     int height = f->height ? f->height : (f->title ? 30 : 0) + down * 294;
@@ -249,6 +263,7 @@ static void script(FILE *to, const void *what, bool png)
         gnuplot_quoted(to, b->group.v[g]);
         fprintf(to, " %d", g);
     }
+    /* groups stand at 0, 1, ...; boxes fill 92% of their share, so that neighbours do not touch */
     fprintf(to, ")\nset xrange [-0.6:%.1f]\nset boxwidth %.9g\n", b->group.n - 0.4,
             0.92 * FILL / b->bar.n);
     fputs("set border 3 lw 1 lc rgb '#555555'\n"
@@ -268,6 +283,7 @@ static void script(FILE *to, const void *what, bool png)
                 left + 58.0 / width, left + w - 18.0 / width, bottom + h - 32.0 / height,
                 bottom + 40.0 / height);
         panel(to, b, p, p == 0);
+        /* labels last until they are unset: each further panel would write the title again */
         if (p == 0 && f->title) fputs("unset label 1\n", to);
     }
     fputs("unset multiplot\nunset output\n", to);

@@ -37,6 +37,7 @@ static void read_line(struct log_data *d, const cJSON *object, const char *x_nam
 {
     const cJSON *event = cJSON_GetObjectItemCaseSensitive(object, "event");
     const cJSON *x = cJSON_GetObjectItemCaseSensitive(object, x_name), *f;
+    /* a line without x has no place in the picture (validations have no "tokens", for instance) */
     if (!cJSON_IsString(event) || !drawable(x)) return;
     int e = name_id(&d->event, &d->n_events, event->valuestring);
     cJSON_ArrayForEach(f, object) {
@@ -52,6 +53,7 @@ int log_data_read(struct log_data *d, const char *path, const char *x)
     struct stat st;
     char *inside = stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? path_join(path, "log.jsonl")
                                                                : NULL;
+    /* raw: a run that was killed leaves a torn line, which may end within a character */
     struct text *t = text_open(inside ? inside : path, TEXT_RAW);
     free(inside);
     if (!t) return -1;
@@ -60,6 +62,8 @@ int log_data_read(struct log_data *d, const char *path, const char *x)
     int status;
     *d = (struct log_data){ 0 };
     while ((status = text_line(t, &line, &n)) > 0) {
+        /* its failure is no error: a torn line is left out, and any file without a good one is
+         * refused below */
         cJSON *object = json_parse(line, n, text_name(t));
         if (cJSON_IsObject(object)
             && cJSON_IsString(cJSON_GetObjectItemCaseSensitive(object, "event"))) {
@@ -97,6 +101,7 @@ char **log_data_fields(const struct log_data *d, int n)
                                          "mt",  "perplexity", "bleu",    NULL };
     static const char *const loss[] = { "loss", NULL };
     const char *const *wanted[] = { loss, usual };
+    /* seven usual fields and the NULL */
     char **fields = mem_zero(8, sizeof *fields);
     int got = 0;
     for (int w = 0; w < 2 && !got; w++)
@@ -110,6 +115,7 @@ char **log_data_fields(const struct log_data *d, int n)
     if (got) return fields;
     for (int i = 0; i < n; i++)
         for (int f = 0; f < d[i].n_fields; f++) {
+            /* what an x axis is for */
             if (!strcmp(d[i].field[f], "step") || !strcmp(d[i].field[f], "time")) continue;
             if (find(fields, got, d[i].field[f]) >= 0) continue;
             fields = mem_grow(fields, (size_t)got + 2, sizeof *fields);
@@ -125,6 +131,7 @@ char *log_data_names(const struct log_data *d, int n)
     for (int i = 0; i < n; i++)
         for (int f = 0; f < d[i].n_fields; f++) {
             int earlier = -1;
+            /* each name once, though several logs have it */
             for (int j = 0; j < i && earlier < 0; j++)
                 earlier = find(d[j].field, d[j].n_fields, d[i].field[f]);
             if (earlier >= 0) continue;
@@ -139,11 +146,13 @@ static int by_x(const void *a, const void *b)
 {
     const struct log_point *p = a, *q = b;
     if (p->x != q->x) return p->x < q->x ? -1 : 1;
+    /* a run that was resumed has steps twice: lines keep their order, and the last one counts */
     return p->line < q->line ? -1 : p->line > q->line;
 }
 
 static void smoothen(struct curve *c, int reach)
 {
+    /* what was measured stays visible underneath */
     c->faint = c->y;
     c->y = mem_alloc(c->n * sizeof *c->y);
     for (size_t i = 0; i < c->n; i++) {
@@ -208,6 +217,7 @@ int log_data_curves(const struct log_data *d, int n, const char *field, int smoo
                                .dashed = reference
                                          || (events > 1 && strcmp(d[i].event[e], first)) };
             for (size_t k = 0; k < got; k++) {
+                /* of equal x the last line: a step that was done again after --resume */
                 if (m && c.x[m - 1] == at[k].x) m--;
                 c.x[m] = at[k].x;
                 c.y[m++] = at[k].y;
@@ -219,7 +229,7 @@ int log_data_curves(const struct log_data *d, int n, const char *field, int smoo
             c.label = mem_alloc(size);
             snprintf(c.label, size, events > 1 ? "%s (%s)" : "%s", d[i].label, d[i].event[e]);
             /* logs of the same label share one entry in the legend, that of the first */
-            if (style) c.label[0] = '\0';
+            c.unlisted = style > 0;
             if (smooth > 0 && m > FEW) smoothen(&c, smooth);
             p->curve = mem_grow(p->curve, (size_t)p->n + 1, sizeof *p->curve);
             p->curve[p->n++] = c;

@@ -27,6 +27,7 @@ struct extent { double low, high; };
 static void stretch(struct extent *e, double v)
 {
     if (!isfinite(v)) return;
+    /* negated, so that the NaN of an empty extent gives way to the first number */
     if (!(e->low <= v)) e->low = v;
     if (!(e->high >= v)) e->high = v;
 }
@@ -55,6 +56,7 @@ static bool all_whole(const struct figure *f)
 static double round_step(double range)
 {
     double step = pow(10, floor(log10(range / 4)));
+    /* from a power of ten to 2, 2.5 or 5 times it */
     while (range / step > 7) step *= range / step > 17 ? 5 : range / step > 9 ? 2.5 : 2;
     return step;
 }
@@ -63,6 +65,7 @@ static void x_tics(FILE *to, struct extent e, bool whole)
 {
     double step = round_step(e.high - e.low);
     if (whole && step < 1) step = 1;
+    /* 1e-9: a bound that is a multiple of step but for rounding has a tic of its own */
     double first = ceil(e.low / step - 1e-9) * step;
     double most = fabs(e.high) > fabs(e.low) ? fabs(e.high) : fabs(e.low);
     double unit = most >= 1e9 ? 1e9 : most >= 1e6 ? 1e6 : most >= 1e4 ? 1e3 : 1;
@@ -70,6 +73,7 @@ static void x_tics(FILE *to, struct extent e, bool whole)
     fputs("set xtics (", to);
     for (int i = 0; first + i * step <= e.high + step * 1e-6; i++) {
         double v = first + i * step;
+        /* rounding leaves 1e-17 where 0 belongs */
         if (fabs(v) < step * 1e-6) fprintf(to, "%s'0' 0", i ? ", " : "");
         else fprintf(to, "%s'%g%s' %.15g", i ? ", " : "", v / unit, name, v);
     }
@@ -82,6 +86,7 @@ static void decades(FILE *to, const char *set, double low, double high)
 {
     static const char *const raised[] = { "⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹" };
     const char *comma = "";
+    /* 1e-9: log10 of a power of ten may be off in its last digit; at most nine tics */
     int first = (int)ceil(log10(low) - 1e-9), last = (int)floor(log10(high) + 1e-9),
         every = (last - first) / 8 + 1;
     fprintf(to, "%s (", set);
@@ -115,11 +120,14 @@ static struct extent y_extent(const struct panel *p)
 
 static void y_range(FILE *to, const struct panel *p)
 {
+    /* tics of an earlier panel would stay */
     fputs("set ytics autofreq\n", to);
     if (p->ranged) { fprintf(to, "set yrange [%.15g:%.15g]\n", p->low, p->high); return; }
     struct extent e = y_extent(p);
+    /* no number that this axis can show: an empty panel beside others */
     if (isnan(e.low)) e = (struct extent){ 0, 1 };
     if (p->log_y) {
+        /* 4% of room on either side, as a factor; 1.1 where all values are one */
         double factor = e.high > e.low ? pow(e.high / e.low, 0.04) : 1.1, low = e.low / factor,
                high = e.high * factor;
         fprintf(to, "set yrange [%.15g:%.15g]\n", low, high);
@@ -165,6 +173,7 @@ static void data(FILE *to, const struct figure *f)
             fprintf(to, "$d%d_%d << EOD\n", i, k);
             for (size_t j = 0; j < c->n; j++) {
                 double half = c->half && isfinite(c->half[j]) ? c->half[j] : 0;
+                /* an empty line breaks gnuplot's curve */
                 if (!isfinite(c->y[j])) { fputs("\n", to); continue; }
                 fprintf(to, "%.15g %.9g %.9g %.9g %.9g\n",
                         c->x[j] + offset * (k - (f->panel[i].n - 1) / 2.0), c->y[j],
@@ -177,6 +186,11 @@ static void data(FILE *to, const struct figure *f)
 enum { STYLES = 5 };
 static const char *const styles[STYLES] = { "solid", "(8,4)", "(2,3)", "(9,3,2,3)", "(4,2,1,2)" };
 
+static const char *in_legend(const struct curve *c)
+{
+    return c->label && !c->unlisted ? c->label : "";
+}
+
 static void panel(FILE *to, const struct figure *f, int i, bool legend)
 {
     const struct panel *p = &f->panel[i];
@@ -184,6 +198,7 @@ static void panel(FILE *to, const struct figure *f, int i, bool legend)
     fputs("set label 2 ", to);
     gnuplot_quoted(to, p->label);
     fputs(" at graph 0,1 offset 0,0.9 left font ',13' textcolor '#222222'\n", to);
+    /* set back for each: panels of one figure may differ */
     fprintf(to, p->log_y ? "set logscale y\n" : "unset logscale y\n");
     y_range(to, p);
     fprintf(to, legend ? "set key\n" : "unset key\n");
@@ -219,7 +234,7 @@ static void panel(FILE *to, const struct figure *f, int i, bool legend)
                     : c->colour >= GNUPLOT_COLOURS ? "(2,3)"
                                                    : styles[c->style % STYLES]);
             if (c->points) fputs("pt 7 ps 0.45 ", to);
-            if (c->label && *c->label) { fputs("title ", to); gnuplot_quoted(to, c->label); }
+            if (*in_legend(c)) { fputs("title ", to); gnuplot_quoted(to, c->label); }
             else fputs("notitle", to);
         }
     fputs("\n", to);
@@ -231,6 +246,7 @@ enum { NARROW = 500 };
 static void script(FILE *to, const void *what, bool png)
 {
     const struct figure *f = what;
+    /* pictures wider than high: up to four panels in two columns, nine in three */
     int columns = f->n == 1   ? 1
                   : f->n < 5  ? 2
                   : f->n < 10 ? 3
@@ -240,11 +256,11 @@ static void script(FILE *to, const void *what, bool png)
     for (int i = 0; i < f->n; i++) {
         if (f->panel[i].n > most) { most = f->panel[i].n; busiest = i; }
         for (int k = 0; k < f->panel[i].n; k++) {
-            int len = (int)strlen(f->panel[i].curve[k].label ? f->panel[i].curve[k].label : "");
+            int len = (int)strlen(in_legend(&f->panel[i].curve[k]));
             if (len > longest) longest = len;
-            if (i == 0 && len) named++;
         }
     }
+    for (int k = 0; k < most; k++) named += *in_legend(&f->panel[busiest].curve[k]) != '\0';
     int width = f->width ? f->width : columns == 1 ? 640 : columns * 420;
     bool narrow = f->width && f->width < NARROW;
     /* width of the legend's column in pixels, estimated from the longest label */
@@ -263,11 +279,14 @@ static void script(FILE *to, const void *what, bool png)
     data(to, f);
     struct extent x = x_extent(f);
     if (isnan(x.low)) x = (struct extent){ 0, 1 };
+    /* steps that begin at 100 are seen to begin near 0 */
     if (!f->log_x && x.low > 0 && x.low < 0.2 * x.high) x.low = 0;
+    /* one point alone: gnuplot refuses a range of no width */
     if (!(x.high > x.low)) { x.low -= f->log_x ? x.low / 2 : 1; x.high += 1; }
     if (f->log_x) { fputs("set logscale x\n", to); decades(to, "set xtics", x.low, x.high); }
     else {
         x_tics(to, x, all_whole(f));
+        /* bars that were moved aside (data) stay within the frame */
         double room = 0;
         for (int i = 0; i < f->n; i++)
             if (has_bars(&f->panel[i])) room = 0.04 * (x.high - x.low);
@@ -289,6 +308,8 @@ static void script(FILE *to, const void *what, bool png)
     if (below) fprintf(to, "set key at screen %.4f,%.4f\n", 58.0 / width, floor - 2.0 / height);
     else fprintf(to, "set key at screen %.4f,%.4f\n", right + 10.0 / width, top - 28.0 / height);
     gnuplot_title(to, f->title, width, height);
+    /* panels by margins on the whole picture, and not gnuplot's layout, which would align nothing
+     * with the legend's column */
     fputs("set multiplot\n", to);
     for (int i = 0; i < f->n; i++) {
         int column = i % columns, row = i / columns;
@@ -299,6 +320,7 @@ static void script(FILE *to, const void *what, bool png)
                 "%.4f\nset bmargin at screen %.4f\n",
                 left + 58.0 / width, left + w - 18.0 / width, bottom + h - 32.0 / height,
                 bottom + 52.0 / height);
+        /* one legend for all: the panel with most curves has the most names */
         panel(to, f, i, most > 1 && i == busiest);
         if (i == 0 && f->title) fputs("unset label 1\n", to);
     }
@@ -316,6 +338,7 @@ int figure_draw(const struct figure *f, bool png, char **bytes, size_t *n)
                        x_extent(f).low, FIGURE_SMALLEST);
     for (int i = 0; i < f->n; i++) {
         const struct panel *p = &f->panel[i];
+        /* of --range the upper end decides: an axis that ends at 0 or below shows nothing */
         double most = p->ranged ? p->high : y_extent(p).high;
         if (p->log_y && !(most >= FIGURE_SMALLEST))
             return err_set("%s: no number %sthat a logarithmic axis can show; the least is %g",

@@ -12,7 +12,8 @@
 #define FIGURE_SMALLEST 1e-150
 
 struct curve {
-    char *label;                     /* in the legend; NULL or "" leaves it out */
+    char *label;                     /* in the legend; "" leaves it out */
+    bool unlisted;                   /* not in the legend: an earlier curve stands there for it */
     double *x, *y; size_t n;         /* x ascending; NaN in y is a gap */
     /* [n] drawn faintly underneath (what y was smoothed from), or NULL */
     double *faint;

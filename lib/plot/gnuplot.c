@@ -35,6 +35,7 @@ static void put_string(FILE *to, const char *s)
 void gnuplot_quoted(FILE *to, const char *s)
 {
     size_t n = s ? strlen(s) : 0;
+    /* \xNN takes four characters for one byte at most */
     char *text = mem_alloc(4 * n + 5);
     shown(text, 4 * n + 5, s ? s : "", n);
     put_string(to, text);
@@ -53,6 +54,7 @@ void gnuplot_terminal(FILE *to, bool png, int width, int height)
                 "set terminal svg noenhanced size %d,%d dynamic font "
                 "'Helvetica,Arial,sans-serif,12' background '#ffffff'\n",
                 width, height);
+    /* whatever the user's locale */
     fputs("set encoding utf8\n", to);
 }
 
@@ -78,6 +80,7 @@ static int gnuplot_error(FILE *messages)
     size_t n;
     char *s = read_all(messages, &n), *line, *rest = s, *best = NULL;
     while (rest && (line = strsep(&rest, "\n"))) {
+        /* gnuplot repeats the command with a caret below it; its words follow "line N:" */
         char *colon = strstr(line, "line ");
         if (colon && (colon = strchr(colon, ':')) && colon[1]) { best = colon + 1; break; }
     }
@@ -104,6 +107,7 @@ static int run_gnuplot(FILE *commands, FILE *picture, FILE *messages)
         return err_set("gnuplot is not installed; apt-get install gnuplot-nox, or take the numbers "
                        "with --tsv FILE");
     if (failed) { errno = failed; return err_sys("gnuplot cannot be started"); }
+    /* a signal handler of ours may run meanwhile; gnuplot's end is still to be awaited */
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) ;
     if (!WIFEXITED(status) || WEXITSTATUS(status)) return gnuplot_error(messages);
     return 0;
@@ -117,6 +121,7 @@ static int draw(FILE *commands, FILE *picture, FILE *messages, char **bytes, siz
     if (run_gnuplot(commands, picture, messages) < 0) return -1;
     *bytes = read_all(picture, n);
     if (!*bytes) return -1;
+    /* status 0 and no picture: a terminal that this gnuplot was built without */
     if (*n > 0) return 0;
     free(*bytes);
     return gnuplot_error(messages);

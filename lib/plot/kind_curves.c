@@ -57,6 +57,7 @@ static int add_panels(struct figure *f, const struct plot_options *o, char *cons
 {
     for (int i = 0; i < fields; i++) {
         struct panel *p = plot_panel(f, o, field[i]);
+        /* first, so that it lies underneath */
         if (o->curves.against)
             log_data_curves(reference, 1, field[i], o->curves.smooth, true, p);
         if (log_data_curves(run, n, field[i], o->curves.smooth, false, p)) continue;
@@ -80,6 +81,7 @@ static void *read_curves(const struct plot_kind *k, const struct plot_options *o
         char **found = o->y.n ? NULL : log_data_fields(run, n);
         char *const *field = found ? found : (char *const *)o->y.v;
         int fields = o->y.n;
+        /* log_data_fields ends with NULL; its strings are the logs', which are freed below */
         while (found && found[fields]) fields++;
         rc = add_panels(&to->f, o, field, fields, run, n, &reference);
         for (int i = 0; i < n && rc == 0; i++) tell_left_out(&run[i], field, fields, path[i]);

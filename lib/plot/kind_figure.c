@@ -8,6 +8,7 @@
 
 struct panel *plot_panel(struct figure *f, const struct plot_options *o, const char *label)
 {
+    /* earlier panels move: a pointer to one holds until the next is added */
     f->panel = mem_grow(f->panel, (size_t)f->n + 1, sizeof *f->panel);
     f->panel[f->n] = (struct panel){ .label = mem_dup(label),
                                      .log_y = o->log_y,
@@ -32,6 +33,7 @@ void plot_figure_numbers(FILE *to, const void *data)
                 fprintf(to, "%s\t%s\t%.15g\t%.9g\t%.9g", f->panel[i].label, c->label, c->x[j],
                         c->faint ? c->faint[j] : c->y[j], c->y[j]);
                 if (c->half) fprintf(to, "\t%.9g", c->half[j]);
+                /* every row has the columns of the heading */
                 fputs(half && !c->half ? "\t\n" : "\n", to);
             }
         }
@@ -73,6 +75,7 @@ static size_t common_end(char *const *s, int n)
         char c = 0;
         for (int i = 0; i < n; i++) {
             size_t len = strlen(s[i]);
+            /* at '/' only: names are not cut inside a folder's */
             if (k >= len || (i && s[i][len - 1 - k] != c)) return slash;
             c = s[i][len - 1 - k];
         }
@@ -88,6 +91,7 @@ char *plot_label(const struct plot_options *o, char *const *paths, int n, int i)
     static const char *const ending[] = { "/log.jsonl", ".jsonl", ".tsv" };
     size_t start = n > 1 ? common_start(paths, n) : 0, end = n > 1 ? common_end(paths, n) : 0,
            len = strlen(paths[i]);
+    /* start and end may overlap where one path is part of another: then all of it */
     char *label = start + end < len ? mem_dup(paths[i] + start) : mem_dup(paths[i]);
     if (start + end < len) label[len - start - end] = 0;
     size_t l = strlen(label);

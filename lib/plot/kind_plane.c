@@ -71,6 +71,7 @@ static int read_sets(struct words *w, const struct plot_options *o, char *const 
     for (int i = 0; i < w->n; i++) {
         char lang[32];
         const char *file = prog_lang_file(path[i], lang);
+        /* --label before en=FILE's code, and that before the path */
         w->label[i] = !o->labels.n && *lang ? mem_dup(lang) : plot_label(o, path, w->n, i);
         w->set[i] = vectors_load(file, &reading, msg_note);
         if (!w->set[i] || vectors_normalize(w->set[i], o->plane.normalize) < 0) return -1;
@@ -87,6 +88,7 @@ static int read_pairs(const struct plane_options *o, struct vectors *const *set,
              "%llu repeated",
              o->dict, p->n, (unsigned long long)r.multiword, (unsigned long long)r.unknown,
              (unsigned long long)r.repeated);
+    /* one line per word: all translations of frequent words would cover the picture */
     size_t others = word_pairs_best(p, set[0]->n, set[1]->n);
     if (others)
         msg_note("%s: %zu further translations of the same words are not drawn", o->dict, others);
@@ -105,6 +107,7 @@ static int place_words(struct words *w, const struct plane_options *o,
     for (int i = 0; i < w->n && !pairs; i++) points += w->set[i]->n;
     t.seed = (uint64_t)o->seed;
     t.random = o->init;
+    /* theta 0 is exact t-SNE (tsne.h); its cost grows with the square of the points */
     if (o->method == 1 || (o->method == 0 && points <= TSNE_EXACT_MOST)) t.theta = 0;
     t.progress = tick;
     t.ctx = progress_start("t-SNE", (uint64_t)t.iterations, "iterations");

@@ -56,6 +56,7 @@ static int add_panel(struct figure *f, const struct plot_options *o, const struc
     while (i < 6 && k->y[i].column && strcmp(k->y[i].column, column)) i++;
     bool known = i < 6 && k->y[i].column;
     struct panel *p = plot_panel(f, o, known ? k->y[i].label : column);
+    /* --log-y asks for it on all axes; counts have it anyway */
     p->log_y |= known && k->y[i].log_y;
     int added = table_curves(a->t, a->label, a->n, a->x, column, p);
     if (added == 0) {
@@ -76,6 +77,7 @@ static int rank_panel(struct figure *f, const struct plot_options *o, const stru
     p->log_y = true;
     for (int i = 0; i < a->n; i++) {
         struct table *t = &a->t[i];
+        /* a vocabulary has 100,000 ranks, and a picture some 600 pixels */
         table_thin(t, 400);
         for (int c = 0; c < t->columns; c++) {
             char *one[1] = { t->column[c] };
@@ -83,8 +85,10 @@ static int rank_panel(struct figure *f, const struct plot_options *o, const stru
             if (table_curves(t, one, 1, a->x, one[0], p) < 1)
                 return err_set("%s: no number in column \"%s\"", t->name, one[0]);
             struct curve *last = &p->curve[p->n - 1];
+            /* 400 marks would be a thick line */
             last->points = false;
             last->colour = colour++;
+            /* with several tables a column's name alone would not say whose it is */
             if (a->n == 1) continue;
             size_t size = strlen(a->label[i]) + strlen(one[0]) + 4;
             free(last->label);
@@ -118,6 +122,7 @@ static void *read_tables(const struct plot_kind *kind, const struct plot_options
                          char *const *path, int n)
 {
     const struct look *k = looks;
+    /* each kind that TABLES defines has a row in looks */
     while (k->kind != kind) k++;
     struct tables a = { mem_zero((size_t)n, sizeof *a.t), mem_zero((size_t)n, sizeof *a.label), n,
                         o->x ? o->x : k->x };

@@ -55,6 +55,7 @@ int plot_check(const struct plot_kind *k, struct plot_options *o, int files)
     if (k->check && k->check(o, files) < 0) return -1;
     if (o->labels.n && o->labels.n != files)
         return err_set("%d labels for %d files; give one per file", o->labels.n, files);
+    /* %c: anything after the second number makes three */
     if (o->range && (sscanf(o->range, "%lf:%lf%c", &o->low, &o->high, &tail) != 2
                      || !(o->low < o->high) || !isfinite(o->low) || !isfinite(o->high)))
         return err_set("--range: '%s' is not LOW:HIGH", o->range);
@@ -76,7 +77,9 @@ static int write_picture(const struct plot_kind *k, const struct plot_options *o
     size_t n = o->output ? strlen(o->output) : 0;
     bool png = o->png || (n > 4 && !strcasecmp(o->output + n - 4, ".png"));
     char *bytes;
+    /* before the output is opened: a failed gnuplot leaves no file */
     if (k->draw(data, o, png, &bytes, &n) < 0) return -1;
+    /* a terminal can show SVG, and is refused for PNG */
     struct out *out = png ? out_open_binary(o->output) : out_open(o->output);
     int rc = out ? out_write(out, bytes, n) : -1;
     free(bytes);
@@ -88,6 +91,7 @@ int plot_write(const struct plot_kind *k, const struct plot_options *o, char *co
 {
     void *data = k->read(k, o, path, n);
     if (!data) return -1;
+    /* before the picture: the numbers are of use where gnuplot is missing */
     int rc = o->tsv && k->numbers ? write_numbers(k, o->tsv, data) : 0;
     if (rc == 0) rc = write_picture(k, o, data);
     k->free(data);

@@ -38,11 +38,13 @@ static void choose(struct plane *p, struct vectors *const *set, const struct wor
         point[s] = mem_zero((size_t)set[s]->n + 1, sizeof **point);
         for (size_t k = 0; k < pairs->n; k++) {
             uint32_t row = s ? pairs->tgt[k] : pairs->src[k];
+            /* a word of several pairs is one point */
             if (point[s][row]) continue;
             add(p, (uint32_t)s, row);
             point[s][row] = p->n;
         }
     }
+    /* once all points exist; numbers were counted from 1, so that 0 says "none yet" */
     for (size_t k = 0; k < pairs->n; k++)
         word_pairs_add(&p->link, point[0][pairs->src[k]] - 1, point[1][pairs->tgt[k]] - 1);
     free(point[0]);
@@ -57,6 +59,7 @@ int plane_make(struct plane *p, struct vectors *const *set, char *const *label, 
                          .label = mem_alloc((size_t)n * sizeof *p->label),
                          .components = components ? components : d,
                          .share = 1 };
+    /* before anything can fail: plane_free frees `sets` of them */
     for (int s = 0; s < n; s++) p->label[s] = mem_dup(label[s]);
     for (int s = 1; s < n; s++)
         if (set[s]->dim != d)
@@ -74,6 +77,7 @@ int plane_make(struct plane *p, struct vectors *const *set, char *const *label, 
         p->pc = mem_alloc((size_t)p->n * (size_t)components * sizeof *p->pc);
         r = components > 64 ? err_set("%d principal components; at most 64", components)
                             : linalg_pca(X, p->n, d, components, p->pc, share);
+        /* of the variance; 1 where no component was left out */
         p->share = 0;
         for (int k = 0; r == 0 && k < components; k++) p->share += share[k];
         free(X);

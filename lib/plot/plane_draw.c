@@ -53,6 +53,7 @@ static int name_word(struct drawing *d, const char *word)
 static int choose_names(struct drawing *d, const struct plane_names *names)
 {
     const struct plane *p = d->p;
+    /* those asked for by name first: they get the best places */
     for (int i = 0; i < names->words; i++)
         if (name_word(d, names->word[i]) < 0) return -1;
     for (size_t k = 0; k < (size_t)names->first && k < (p->link.n ? p->link.n : p->n); k++) {
@@ -126,6 +127,8 @@ static bool place_word(struct place *p, double x, double y, double width, double
     /* in sixteenths of a turn: right and left first, then what is between */
     static const int turn[] = { 0, 8, 1, 15, 7, 9, 2, 14, 6, 10, 3, 13, 5, 11, 4, 12 };
     static const double distance[] = { 5, 9, 14, 20, 28, 38, 50, 65, 85, 110, 150, 200 };
+    /* distances outside, so that a near place in any direction goes before a far one to the
+     * right */
     for (size_t k = 0; k < sizeof distance / sizeof *distance; k++)
         for (size_t i = 0; i < sizeof turn / sizeof *turn; i++) {
             double cx = cos(turn[i] * M_PI / 8), cy = -sin(turn[i] * M_PI / 8),
@@ -137,6 +140,7 @@ static bool place_word(struct place *p, double x, double y, double width, double
             if (!is_free(p, s)) continue;
             take(p, s);
             *box = (struct place_box){ left, top, width, height };
+            /* farther than a line's height a word no longer clearly belongs to its point */
             *far = distance[k] > 14;
             return true;
         }
@@ -148,6 +152,8 @@ static bool place_word(struct place *p, double x, double y, double width, double
 static double advance(uint32_t c)
 {
     if (c < 0x80) {
+        /* three classes of width suffice: a word is measured as a whole, and too much is
+         * harmless */
         if (strchr("iIjl.,:;'|! ()[]ftr-/", (int)c)) return 0.42;
         if (strchr("mwMW@%", (int)c)) return 0.99;
         return c >= 'A' && c <= 'Z' ? 0.79 : 0.65;
@@ -164,6 +170,7 @@ static double place_text_width(const char *s, double size)
     while (*s) {
         uint32_t c = (unsigned char)*s++;
         if (c >= 0xC0) {
+            /* vectors_load has checked the UTF-8: continuation bytes follow their first byte */
             for (c &= c >= 0xF0 ? 7 : c >= 0xE0 ? 15 : 31; ((unsigned char)*s & 0xC0) == 0x80; s++)
                 c = c << 6 | ((unsigned char)*s & 63);
         }
@@ -185,7 +192,9 @@ static struct view see(const struct drawing *d)
         v.low[i & 1] = fmin(v.low[i & 1], p->xy[i]);
         v.high[i & 1] = fmax(v.high[i & 1], p->xy[i]);
     }
+    /* the axis that needs more decides for both; 8% of room at the edges */
     for (int k = 0; k < 2; k++) v.unit = fmax(v.unit, 1.08 * (v.high[k] - v.low[k]) / v.box[k]);
+    /* one point alone, or all in one place */
     if (!(v.unit > 0)) v.unit = 1;
     for (int k = 0; k < 2; k++) {
         double middle = (v.low[k] + v.high[k]) / 2;
@@ -204,6 +213,7 @@ static void write_name(FILE *to, const struct drawing *d, uint32_t i, const stru
     if (far)
         fprintf(to, "set arrow from %.9g,%.9g to %.9g,%.9g nohead lw 0.5 lc rgb '#888888' front\n",
                 p->xy[2 * i], p->xy[2 * i + 1],
+                /* the line ends at the point of the box that is nearest */
                 v->low[0] + v->unit * fmin(fmax(x, b->left), b->left + b->width),
                 v->high[1] - v->unit * fmin(fmax(y, b->top), b->top + b->height));
     fputs("set label ", to);
@@ -219,6 +229,7 @@ static void write_names(FILE *to, const struct drawing *d)
     const double *xy = d->p->xy;
     struct place place;
     place_open(&place, v->box[0], v->box[1]);
+    /* all points before any word, or an early word would cover a later word's point */
     for (size_t k = 0; k < d->n_named; k++)
         place_mark(&place, (xy[2 * d->named[k]] - v->low[0]) / v->unit,
                    (v->high[1] - xy[2 * d->named[k] + 1]) / v->unit, 6);
@@ -293,14 +304,17 @@ static void script(FILE *to, const void *what, bool png)
         fprintf(
             to,
             "$links using 1:2:3:4 with vectors nohead lw 0.6 lc rgb '#%s808080' notitle, \\\n     ",
+            /* many lines are drawn fainter; gnuplot's first two digits are transparency */
             p->link.n > 1000  ? "D8"
             : p->link.n > 300 ? "C0"
                               : "90");
+    /* points of many words are smaller, or they would merge */
     double size = p->n > 20000 ? 0.08 : p->n > 5000 ? 0.15 : p->n > 1000 ? 0.25 : 0.4;
     for (int s = 0; s < p->sets; s++) {
         fprintf(to,
                 "$points%d using 1:2 with points pt 7 ps %.2f lc rgb '#30%s' notitle, \\\n     ", s,
                 size, gnuplot_colour(s) + 1);
+        /* the legend's own point, of a size that can be seen */
         fprintf(to, "NaN with points pt 7 ps 0.9 lc rgb '%s' title ", gnuplot_colour(s));
         gnuplot_quoted(to, p->label[s]);
         fputs(s + 1 < p->sets ? ", \\\n     " : "\n", to);

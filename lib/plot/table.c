@@ -37,6 +37,7 @@ static int row(struct table *t, char *line, uint64_t number)
     int c = 0;
     mem_room(&t->v, &t->cap, (t->rows + 1) * (size_t)t->columns, sizeof *t->v);
     double *to = t->v + t->rows * (size_t)t->columns;
+    /* strsep and not strtok: empty cells count */
     while ((cell = strsep(&rest, "\t"))) {
         if (c == t->columns)
             return err_set("%s:%" PRIu64 ": more cells than the first line has names (%d)", t->name,
@@ -68,6 +69,7 @@ int table_read(struct table *t, const char *path)
     int r;
     while ((r = text_line(in, &line, &n)) > 0) {
         if (n && line[n - 1] == '\r') n--;
+        /* the cells below are C strings */
         if (memchr(line, 0, n)) {
             r = err_set("%s:%" PRIu64 ": a NUL byte; expected a tab-separated table", t->name,
                         text_lineno(in));
@@ -152,10 +154,12 @@ static struct curve curve_of(const struct table *const *t, int n, const char *x,
     size_t rows = t[0]->rows;
     struct curve c = { .x = mem_alloc(rows * sizeof *c.x),
                        .y = mem_alloc(rows * sizeof *c.y),
+                       /* no marks on long curves, which would merge into a band */
                        .half = mem_alloc(rows * sizeof *c.half),
                        .points = rows <= 40 };
     char *ci = mem_alloc(strlen(y) + 4);
     sprintf(ci, "%s-ci", y);
+    /* one table's interval is its own column's; of repeated runs it is computed */
     int interval = n == 1 ? table_find(t[0], ci) : 0;
     free(ci);
     for (size_t r = 0; r < rows; r++) {
@@ -170,7 +174,9 @@ static struct curve curve_of(const struct table *const *t, int n, const char *x,
             squares += v * v;
             found++;
         }
+        /* a mean over some of the runs would jump where one is missing */
         if (found < n) continue;
+        /* rounding can leave a little less than 0 where all runs agree */
         double mean = sum / n, var = n > 1 ? fmax(0, squares - sum * mean) / (n - 1) : 0;
         c.x[c.n] = position;
         c.y[c.n] = mean;
@@ -191,7 +197,9 @@ int table_curves(const struct table *t, char *const *label, int n, const char *x
         int first = 0, runs = 0;
         if (ascending(&t[i], x) < 0) { free(same); return -1; }
         while (strcmp(label[first], label[i])) first++;
+        /* drawn with the first table of its label */
         if (first < i) continue;
+        /* counted also where the column is missing, so that a label has one colour in all panels */
         int colour = colours++;
         for (int k = i; k < n; k++)
             if (!strcmp(label[k], label[i]) && table_find(&t[k], y) >= 0
@@ -217,6 +225,7 @@ int table_bins(struct table *t)
         return err_set("%s: no bins; expected what cooc-study prints: columns low and high and a "
                        "last line over all pairs",
                        t->name);
+    /* the last line is over all pairs and no bin */
     t->rows--;
     double *v = mem_alloc(t->rows * ((size_t)t->columns + 1) * sizeof *v);
     for (size_t r = 0; r < t->rows; r++) {
@@ -239,6 +248,7 @@ void table_thin(struct table *t, size_t most)
     double last = -1, step = log((double)t->rows) / (double)most;
     for (size_t r = 0; r < t->rows; r++) {
         double place = step > 0 ? floor(log((double)r + 1) / step) : (double)r;
+        /* the last row is always kept: the curve ends where the data do */
         if (place == last && r + 1 < t->rows) continue;
         last = place;
         memmove(t->v + kept++ * c, t->v + r * c, c * sizeof *t->v);

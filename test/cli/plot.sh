@@ -71,6 +71,13 @@ for y in 1.7e308 7 -1.7e308; do
 done > far.jsonl
 plot curves far.jsonl --tsv far.tsv > y.svg
 is "$(cut -f 2- far.tsv | tail -n +2)" "$(printf 'far\t2\t7\t7')"
+# runs of one label share an entry of the legend, and each has it in the table
+plot curves odd.jsonl far.jsonl --label A --label A --tsv t2.tsv > x.svg
+is "$(cut -f 2-4 t2.tsv | tail -n +2)" "$(printf 'A\t1\t9\nA\t2\t4\nA\t2\t7')"
+is "$(grep -c '>A</text>' x.svg)" 1 "entries of the legend"
+# a narrow picture has room below for the legend of its fullest panel: 2 * 294 + 2 * 18 + 12 pixels
+echo '{"event":"train","step":1,"loss":5,"lr":1}' > lr.jsonl
+plot curves odd.jsonl lr.jsonl -y lr -y loss --width 400 | has 'viewBox="0 0 400 636"'
 zstd -q odd.jsonl -o z.zst; plot curves z.zst --label odd --tsv u.tsv > x.svg; same t.tsv u.tsv
 
 fails 1 'not a|no line' plot curves "$TOP/LICENSE"
@@ -291,6 +298,7 @@ boxes b.svg > heights
 is "$(awk 'NR == 1 { a = $1 } NR == 2 { b = $1 } NR == 3 { c = $1 }
     END { printf "%.1f %.1f", b / a, c / a }' heights)" "8.0 4.0" "heights of the bars"
 bad() { printf 'group\tbar\tvalue\tci\n'"$2" > bad.tsv; fails 1 "$1" plot bars bad.tsv; }
+x60=$(printf 'x%.0s' {1..60}); bad "\"$x60\" is not a number" "a\\tb\\t${x60}x\\t\\n"
 bad 'bad.tsv:2: 3 cells, not 4' 'a\tb\t1\n'
 bad 'bad.tsv:2: "x" is not a number' 'a\tb\tx\t\n'
 bad 'bad.tsv:2: "" is not a number' 'a\tb\t\t\n'
