@@ -1,6 +1,6 @@
 /* The products of kernels/linalg/products.h against their definition: chains of fused
- * multiply-adds, one element at a time, to the last bit. Those of bf16_amx.c against sums in double
- * of numbers rounded here. */
+ * multiply-adds, one element at a time, to the last bit. Those in tiles against sums in double, and
+ * those of bf16_amx.c against such sums of numbers rounded here. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -97,6 +97,36 @@ static void no_rows_or_columns_write_nothing(void **state)
     sgemm_avx512(true, 1, 0, 4, x, 4, x, 4, false, c, 4, room);
     for (int i = 0; i < 4; i++) assert_float_equal(c[i], 5 + i, 0);
     free(room);
+}
+
+/* The edges of C cut the last tiles of a row and of a column: what lies beyond is left alone. There
+ * is memory there, of A and B too, so that a tile that goes on is seen by what it writes. */
+static void tiles_end_where_the_matrix_does(void **state)
+{
+    (void)state;
+    enum { BEYOND = 256, CANARY = 7 };
+    static const struct { struct shape s; bool tb; } cut[] = {
+        { { 2, 261, 64 }, true },       /* few rows: columns by 256 */
+        { { 64, 530, 300 }, true }, { { 64, 530, 300 }, false }, { { 530, 64, 300 }, false } };
+    for (size_t n = 0; n < sizeof cut / sizeof *cut; n++) {
+        struct shape s = cut[n].s;
+        bool tb = cut[n].tb;
+        int rows = s.M + BEYOND, ld = s.N + BEYOND, ldb = tb ? s.K : ld;
+        float *A = matrix(rows, s.K), *B = matrix(tb ? ld : s.K, ldb), *C = matrix(rows, ld);
+        for (int i = 0; i < rows * ld; i++) C[i] = CANARY;
+        gemm(false, tb, s.M, s.N, s.K, 1, A, s.K, B, ldb, 0, C, ld, NULL, NULL);
+        for (int i = 0; i < rows; i++)
+            for (int j = 0; j < ld; j++) {
+                bool inside = i < s.M && j < s.N;
+                double expected = inside ? 0 : CANARY;
+                for (int k = 0; inside && k < s.K; k++)
+                    expected += (double)A[i * s.K + k] * (double)B[tb ? j * ldb + k : k * ldb + j];
+                if (!(fabs((double)C[i * ld + j] - expected) <= (inside ? 1e-4 : 0)))
+                    fail_msg("[%d,%d] of %d x %d x %d, tb %d: %.9g, not %.9g", i, j, s.M, s.N, s.K,
+                             tb, (double)C[i * ld + j], expected);
+            }
+        free(A); free(B); free(C);
+    }
 }
 
 /* --- bfloat16 by AMX -------------------------------------------------------------------------- */
@@ -222,6 +252,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(products_are_chains_of_multiply_adds),
                                         cmocka_unit_test(no_rows_or_columns_write_nothing),
+                                        cmocka_unit_test(tiles_end_where_the_matrix_does),
                                         cmocka_unit_test(
                                             bf16_products_are_sums_of_rounded_numbers),
                                         cmocka_unit_test(deep_products_are_added_to_acts) };
