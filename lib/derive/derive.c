@@ -95,6 +95,7 @@ static uint32_t *order_begin(struct work *w, size_t n)
 static int sentence(struct work *w, const char *s, size_t n, uint32_t side, struct tbuf *out)
 {
     const struct derive *d = w->d;
+    /* without moving, the line is not cut into words: its own spaces stay as they are */
     if (!reorders(d)) return script_line(script(d), d->shared, s, n, out);
     w->words.n = 0;
     if (wordlist_split(&w->words, s, n, d->o.inv_tokens) < 0) return -1;
@@ -103,6 +104,7 @@ static int sentence(struct work *w, const char *s, size_t n, uint32_t side, stru
     reorder_words(&r, w->words.v, order, w->words.n, w->sentence, side);
     for (size_t i = 0; i < w->words.n; i++) {
         const struct word *x = &w->words.v[order[i]];
+        /* a word keeps the spaces between its pieces; those between words become one */
         if (i) tbuf_byte(out, ' ');
         if (script_line(script(d), d->shared, x->s, x->n, out) < 0) return -1;
     }
@@ -139,7 +141,9 @@ static int lines(void *ctx, void *work, const char *s, size_t n, struct lines_at
         bool cr = stop > s && stop[-1] == '\r';
         size_t len = (size_t)(stop - s) - cr;
         int status = 0;
+        /* counted over all files, so that neither blocks nor threads change what is drawn */
         w->sentence = at->unit;
+        /* cmd/derive-lang allows one file with --header, so unit 0 is its first line */
         if (d->o.header && at->unit == 0) tbuf_add(out, s, len);
         else if (d->o.format == DERIVE_NLI) status = nli(w, s, len, out);
         else status = sentence(w, s, len, DRAW_FIRST, out);
@@ -184,12 +188,15 @@ static void choose(void *ctx, const struct tree *t, int node, int *item, int n)
     double most = w->score[0], sum = 0;
     for (int i = 1; i < orders; i++) if (w->score[i] > most) most = w->score[i];
     for (int i = 0; i < orders; i++) sum += w->score[i] = exp(w->score[i] - most);
+    /* 53 bits, those of a double: each u in [0, sum) has the same chance */
     /* keyed by sentence and node: neither threads nor the rest of the text change it */
     double u = (double)(rng_u64(w->key, w->sentence, (uint32_t)node) >> 11) * 0x1p-53 * sum;
+    /* the last order takes what rounding leaves over */
     while (o < orders - 1 && (u -= w->score[o]) >= 0) o++;
     order_unrank(o, n, to);
     for (int i = 0; i < n; i++) item[i] = from[to[i]];
     w->counts.nodes++;
+    /* order 0 is that of the text: tree_items gives the items in it */
     w->counts.moved += o != 0;
 }
 
@@ -207,6 +214,7 @@ static int syntax(struct work *w, uint32_t *order, struct lines_at *at)
         if (ud_labels_of(d->order->labels, &d->order->relations, &r->v[i], &w->labels[i + 1]) < 0)
             return -1;
     }
+    /* all nodes, also those whose class the model does not order */
     for (int i = 1; i <= w->tree.n; i++) {
         crossed |= w->tree.crossed[i];
         wide |= w->tree.first[i + 1] - w->tree.first[i] >= TREE_ITEMS;
@@ -218,15 +226,18 @@ static int syntax(struct work *w, uint32_t *order, struct lines_at *at)
     return 0;
 }
 
-static void write_text(const struct tagged_rows *r, const uint32_t *order, const struct derive *d,
-                       struct tbuf *out)
+static int write_text(const struct tagged_rows *r, const uint32_t *order, const struct derive *d,
+                      struct tbuf *out, uint64_t *line)
 {
     for (size_t i = 0; i < r->n; i++) {
-        const struct word *form = &r->v[order[i]].cell[CONLLU_FORM];
+        const struct row *row = &r->v[order[i]];
+        const struct word *form = &row->cell[CONLLU_FORM];
+        *line = row->line;
         if (i) tbuf_byte(out, ' ');
-        script_line(script(d), d->shared, form->s, form->n, out);
+        if (script_line(script(d), d->shared, form->s, form->n, out) < 0) return -1;
     }
     tbuf_byte(out, '\n');
+    return 0;
 }
 
 /* The words of the rows, for what ends a sentence. */
@@ -251,18 +262,22 @@ static int paragraph(struct work *w, const char *s, size_t n, struct lines_at *a
     w->sentence = at->unit;
     w->counts.sentences++;
     if (tagged_rows_read(&w->rows, conllu, s, n, &at->line) < 0) return -1;
+    /* syntax and writing set at->line to the row that they complain about */
     uint64_t after = at->line;
     uint32_t *order = order_begin(w, w->rows.n);
     int status = d->order ? syntax(w, order, at) : 0;
     if (status < 0) return -1;
+    /* after syntax: reorder_words permutes the order that it finds */
     if (status == 0 && reorders(d)) {
         const struct reorder r = how(d);
         row_words(w);
         reorder_words(&r, w->words.v, order, w->rows.n, w->sentence, DRAW_FIRST);
     }
-    if (status == 0 && conllu && !d->o.conllu_out) write_text(&w->rows, order, d, out);
-    else if (status == 0 && tagged_rows_write(&w->rows, order, row_word, d, out, &at->line) < 0)
-        return -1;
+    if (status == 0)
+        status = conllu && !d->o.conllu_out
+                     ? write_text(&w->rows, order, d, out, &at->line)
+                     : tagged_rows_write(&w->rows, order, row_word, d, out, &at->line);
+    if (status < 0) return -1;
     at->line = after;
     return 0;
 }
@@ -275,18 +290,21 @@ static int paragraphs(void *ctx, void *work, const char *s, size_t n, struct lin
     for (const char *end = s + n, *from = s; s < end;) {
         const char *nl = memchr(s, '\n', (size_t)(end - s)), *next = nl ? nl + 1 : end;
         bool empty = nl == s || (nl == s + 1 && *s == '\r');
+        /* the header may stand directly above the first sentence and is no row of it */
         if (d->o.header && at->unit == 0 && at->line == 1 && !empty) {
             tbuf_add(out, s, (size_t)(next - s));
             at->line++;
             s = from = next;
             continue;
         }
+        /* goes on within the sentence; a block never ends in one (lines.paragraphs) */
         if (!empty && next < end) { s = next; continue; }
         const char *stop = empty ? s : next;
         if (stop > from) {
             if (paragraph(work, from, (size_t)(stop - from), at, out) < 0) return -1;
             at->unit++;
         }
+        /* tagged_rows_read has counted the sentence's own lines */
         at->line += empty;
         s = from = next;
     }

@@ -39,6 +39,8 @@ static bool same(const char *name, const char *s, size_t n)
 int order_pos_find(enum label_set set, const char *s, size_t n)
 {
     for (int i = 1; i < LABEL_POS; i++)
+        /* UD 2 has no CONJ and UD 1 no CCONJ: the other set's label is refused, since no weight
+         * would ever match it */
         if (pos[i] && same(pos[i], s, n) && i != (set == LABELS_UD2 ? CONJ : CCONJ)) return i;
     return POS_NONE;
 }
@@ -48,6 +50,7 @@ const char *order_pos_name(int p) { return pos[p]; }
 int order_pos_marked(int p)
 {
     for (int i = CONJ + 1; i < POS_BOS && pos[i]; i++)
+        /* + 1: without the "@" */
         if (!strcmp(pos[i] + 1, pos[p])) return i;
     return p;
 }
@@ -69,6 +72,7 @@ int relations_add(struct relations *r, const char *s, size_t n)
     for (size_t k = 0; k < n; k++)
         if ((unsigned char)s[k] <= ' ' || s[k] == 0x7F)
             return err_set("relation \"%.*s\" has a space or control character", (int)n, s);
+    /* numbers are 2 to 126: seven bits of a symbol, less none, "@" and REL_OTHER */
     if (r->n == REL_OTHER) return err_set("more than %d relations", REL_OTHER - 2);
     memcpy(r->name[r->n], s, n);
     return r->n++;
@@ -107,11 +111,13 @@ static int relation_1(const struct relations *r, const struct row *row)
     const struct word *rel = &row->cell[CONLLU_DEPREL];
     const char *colon = memchr(rel->s, ':', rel->n);
     size_t base = colon ? (size_t)(colon - rel->s) : rel->n;
+    /* UD 2 made UD 1's relation neg an advmod with a feature */
     if (same("advmod", rel->s, base) && feature(&row->cell[CONLLU_FEATS], "Polarity=Neg")) {
         int neg = relations_find(r, "neg", 3);
         if (neg) return neg;
     }
     for (size_t i = 0; i < sizeof older / sizeof *older; i++)
+        /* those of a subtype need all of the label, the others match with any subtype */
         if (same(older[i][0], rel->s, strchr(older[i][0], ':') ? rel->n : base))
             return relations_find(r, older[i][1], strlen(older[i][1]));
     return known(r, rel->s, rel->n);
@@ -128,21 +134,26 @@ int ud_labels_of(enum label_set set, const struct relations *r, const struct row
         return err_set(
             "UPOS of \"%.*s\" is \"%.*s\", not one of UD 2's 17; order models need UD 2's labels",
             (int)row->cell[CONLLU_FORM].n, row->cell[CONLLU_FORM].s, (int)upos->n, upos->s);
+    /* UD 2 whatever the model's set is: a treebank of UD 1 would meet weights of labels that mean
+     * something else */
     while (i < sizeof ud2 / sizeof *ud2 && !same(ud2[i], rel->s, base)) i++;
     if (i == sizeof ud2 / sizeof *ud2)
         return err_set(
             "DEPREL of \"%.*s\" is \"%.*s\", not one of UD 2's 37; order models need UD 2's labels",
             (int)row->cell[CONLLU_FORM].n, row->cell[CONLLU_FORM].s, (int)rel->n, rel->s);
     l->relation = set == LABELS_UD2 ? known(r, rel->s, rel->n) : relation_1(r, row);
+    /* no feature names it: the word's part of speech still counts, its relation does not */
     if (!l->relation) l->relation = REL_OTHER;
     if (set == LABELS_UD2) return 0;
     if (l->pos == CCONJ) l->pos = CONJ;
+    /* UD 1 tags copulas as verbs, UD 2 as auxiliaries */
     if (l->pos == AUX && same("cop", rel->s, base)) l->pos = POS_VERB;
     return 0;
 }
 
 /* --- order ------------------------------------------------------------------------------------ */
 
+/* 5 bits of part of speech, 7 of relation: five symbols and 4 bits of kind fill 64 */
 enum { SYMBOL_BITS = 12 };
 
 struct order_model *order_new(enum label_set labels)
@@ -178,6 +189,7 @@ order_feature order_gram(const uint32_t *symbol, int n)
 
 double order_weight(const struct order_weights *w, order_feature f)
 {
+    /* places count from 1, since 0 says that it is not there */
     uint32_t at = hashmap_find(&w->index, f);
     return at ? w->weight[at - 1] : 0;
 }
@@ -258,6 +270,7 @@ static double grams(const struct search *s, int at)
     for (int n = 3; n <= most; n++) {
         for (int i = 0; i < n; i++) {
             int p = at - n + 1 + i;
+            /* [2]: n-grams are of both labels together (docs/formats/order.md) */
             symbol[i] = p < 0 ? POS_BOS : p >= s->n ? POS_EOS : s->item[s->to[p]].symbol[2];
         }
         sum += order_weight(s->w, order_gram(symbol, n));
@@ -278,6 +291,7 @@ static double last_grams(const struct search *s)
  * among them. */
 static void extend(struct search *s, int done, unsigned used, double sum)
 {
+    /* s->bi[n] is BOS's row: what an order begins with */
     const int n = s->n, last = done ? s->to[done - 1] : n;
     if (done == n) {
         s->score[s->at++] = sum + s->bi[last][n + 1] + (s->w->grams ? last_grams(s) : 0);
@@ -338,6 +352,7 @@ static order_feature renumbered(order_feature f, const struct relations *from,
 {
     order_feature to = f & 15;
     for (int i = 0; i < ORDER_GRAM; i++) {
+        /* a symbol of 0 is a place that a shorter feature does not use; it stays 0 */
         uint32_t symbol = f >> (4 + SYMBOL_BITS * i) & ((1u << SYMBOL_BITS) - 1),
                  relation = symbol >> 5;
         int r = relation ? relations_add(&m->relations, from->name[relation],

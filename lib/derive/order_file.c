@@ -34,9 +34,12 @@ static int symbol(struct order_model *m, const char *s, size_t n, uint32_t *to)
     const char *rel = amp ? amp + 1 : s;
     size_t rel_n = amp ? n - pos_n - 1 : relation ? n : 0;
     int p = 0, r = 0;
+    /* -1: there is a label, and it is unknown; 0: there is none */
     if (pos_n && !(p = order_pos_find(m->labels, s, pos_n))) p = -1;
     if (rel_n) {
         r = relations_find(&m->relations, rel, rel_n);
+        /* published models of UD 1 have the subtypes of their treebanks, so their relations are
+         * learnt from the file; UD 2's are a closed list */
         if (!r && m->labels == LABELS_UD1) r = relations_add(&m->relations, rel, rel_n);
         if (!r) r = -1;
     }
@@ -58,6 +61,7 @@ static int parse_feature(struct order_model *m, const char *s, size_t n, order_f
     for (; kind && bar; parts++) {
         const char *from = bar + 1;
         bar = memchr(from, '_', (size_t)(end - from));
+        /* a sixth label: the message below says how many there may be */
         if (parts == ORDER_GRAM) { parts = 0; break; }
         if (symbol(m, from, (size_t)((bar ? bar : end) - from), &part[parts]) < 0) return -1;
     }
@@ -80,6 +84,7 @@ static int add(struct order_model *m, enum order_class c, const char *name, size
     if (parse_feature(m, name, n, &f) < 0) return -1;
     struct order_weights *w = &m->w[c];
     size_t before = w->n, at = order_index(w, f);
+    /* which of the two weights counts would hang on the order of the lines */
     if (w->n == before) return err_set("\"%.*s\" appears twice", (int)n, name);
     w->weight[at] = weight;
     w->grams |= (f & 15) == ORDER_HI;
@@ -95,6 +100,7 @@ static int add_line(struct order_model *m, const char *s, size_t n)
         return err_set("expected a class, a feature and a weight, separated by tabs");
     for (int c = 0; c < ORDER_CLASSES; c++)
         if (is(classes[c], s, (size_t)(first - s)))
+            /* the weight ends where the line does: text_line puts a NUL there */
             return add(m, c, first + 1, (size_t)(second - first - 1), second + 1);
     return err_set("\"%.*s\" is not a class; classes are N and V", (int)(first - s), s);
 }
@@ -107,6 +113,7 @@ static struct order_model *begin(struct text *t)
     if (got > 0 && is(header, s, n)) {
         got = text_line(t, &s, &n);
         for (int set = LABELS_UD2; got > 0 && set <= LABELS_UD1; set++)
+            /* 12: "# labels " and the three letters of a set */
             if (n == 12 && !memcmp(s, "# labels ", 9) && is(sets[set], s + 9, n - 9))
                 return order_new(set);
         if (got >= 0)
@@ -137,6 +144,7 @@ struct order_model *order_read(const char *path)
 
 int order_import(struct order_model *m, enum order_class c, const char *path)
 {
+    /* foreign files have no FILE.sum to be checked against */
     struct text *t = text_open(path, TEXT_UTF8);
     const char *s;
     size_t n;
@@ -155,10 +163,13 @@ int order_import(struct order_model *m, enum order_class c, const char *path)
 static void put_symbol(const struct order_model *m, uint32_t s, char **to, char *end)
 {
     const char *p = order_pos_name(s & 31), *r = m->relations.name[s >> 5];
+    /* a relation that begins like a part of speech, or has "&" in it, needs its own "&" to be read
+     * back as one */
     *to += snprintf(*to, (size_t)(end - *to), "_%s%s%s", p,
                     *r && (*p || !stands_alone(r)) ? "&" : "", r);
 }
 
+/* "_@PROPN&" and a relation's 23 bytes are 31 for a symbol */
 struct named { char name[8 + ORDER_GRAM * 36]; double weight; };
 
 static int by_name(const void *a, const void *b)
@@ -177,6 +188,7 @@ void order_write(const struct order_model *m, FILE *f)
             for (feature >>= 4; feature; feature >>= 12) put_symbol(m, feature & 4095, &to, end);
             v[i].weight = w->weight[i];
         }
+        /* features come in the order they were met in; sorted, equal models are equal files */
         qsort(v, w->n, sizeof *v, by_name);
         for (size_t i = 0; i < w->n; i++)
             fprintf(f, "%s\t%s\t%.9g\n", classes[c], v[i].name, v[i].weight);

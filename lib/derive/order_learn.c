@@ -30,6 +30,7 @@ static int add_sentence(struct order_nodes *t, const struct order_model *labels,
             return -1;
     }
     for (int w = 1; w <= tree->n; w++) {
+        /* nodes that derive-lang would leave as they are teach nothing about orders */
         int item[TREE_ITEMS], n = tree_items(tree, w, item), c = order_class(&r->v[w - 1]);
         if (n <= 0 || c < 0) continue;
         mem_room(&t->v[c], &t->cap[c], t->n[c] + 1, sizeof *t->v[c]);
@@ -90,6 +91,7 @@ struct order_nodes *order_nodes_read(char *const *paths, int n)
     struct order_model *labels = order_new(LABELS_UD2);
     int status = 0;
     for (int i = 0; i < (n ? n : 1) && status == 0; i++)
+        /* text_open(NULL) is standard input */
         status = add_file(t, labels, n ? paths[i] : NULL);
     order_free(labels);
     if (status == 0) return t;
@@ -111,6 +113,7 @@ size_t order_nodes_count(const struct order_nodes *t, enum order_class c) { retu
 static double normalise(double *score, int n)
 {
     double most = score[0], sum = 0, first = score[0];
+    /* less the largest, as in derive.c: exp of a score of some hundreds is infinite */
     for (int i = 1; i < n; i++) if (score[i] > most) most = score[i];
     for (int i = 0; i < n; i++) sum += score[i] = exp(score[i] - most);
     for (int i = 0; i < n; i++) score[i] /= sum;
@@ -181,6 +184,7 @@ static void add_node(struct gradient *g, struct order_weights *w, const struct n
      * of items, not once per order. */
     for (int o = 0; o < orders; o++) {
         order_unrank(o, n, to);
+        /* order 0 is the observed one: a node's items stand in the order of the text */
         count(&e, to, n, node->head, (o == 0) - p[o]);
     }
     for (int i = 0; i < n; i++) {
@@ -200,6 +204,7 @@ static void add_node(struct gradient *g, struct order_weights *w, const struct n
  * of the sum of its squares so far, so that rare features move as far as frequent ones. */
 static void step(struct gradient *g, struct order_weights *w, double **squares, size_t *cap)
 {
+    /* add_node gave numbers to features it met first: w->n may have grown since the last step */
     size_t had = *cap;
     mem_room(squares, cap, w->n, sizeof **squares);
     for (; had < *cap; had++) (*squares)[had] = 0;
@@ -207,6 +212,7 @@ static void step(struct gradient *g, struct order_weights *w, double **squares, 
         uint32_t f = g->touched[i];
         double d = g->sum[f] / BATCH;
         (*squares)[f] += d * d;
+        /* a feature whose events cancelled out so far has squares 0, and 0 / 0 is not a number */
         if (d != 0) w->weight[f] += eta * d / sqrt((*squares)[f]);
         g->sum[f] = 0;
         g->in[f] = false;
@@ -223,6 +229,7 @@ void order_learn(struct order_model *m, const struct order_nodes *t, enum order_
     size_t cap = 0, n = t->n[c];
     uint32_t *order = mem_alloc((n + 1) * sizeof *order);
     for (int pass = 0; pass < PASSES && n; pass++) {
+        /* keyed by the pass, so that none depends on what was drawn before it */
         rng_permutation((struct rng_key){ seed, RNG_DERIVE, DRAW_PASSES }, (uint64_t)pass, order,
                         (uint32_t)n);
         for (size_t i = 0; i < n; i++) {

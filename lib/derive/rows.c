@@ -8,6 +8,7 @@
 static bool number_is(const struct word *c, size_t want)
 {
     char s[24];
+    /* compared as text: "01" and "+1" are not IDs */
     int n = snprintf(s, sizeof s, "%zu", want);
     return c->n == (size_t)n && !memcmp(c->s, s, (size_t)n);
 }
@@ -64,6 +65,7 @@ int tagged_rows_read(struct tagged_rows *r, bool conllu, const char *s, size_t n
     for (; s < end; (*line)++) {
         const char *nl = memchr(s, '\n', (size_t)(end - s)), *stop = nl ? nl : end,
                    *next = nl ? nl + 1 : end;
+        /* Windows' line ends are read, and not kept: rows are written anew */
         if (stop > s && stop[-1] == '\r') stop--;
         if (conllu && *s == '#') {
             mem_room(&r->comments.v, &r->comments.cap, r->comments.n + 1, sizeof *r->comments.v);
@@ -76,11 +78,14 @@ int tagged_rows_read(struct tagged_rows *r, bool conllu, const char *s, size_t n
         row->line = *line;
         if (cut(row, s, stop) < 0) return -1;
         s = next;
+        /* the words of a multi-word token may be torn apart, and an empty node has no place in the
+         * text */
         if (conllu && row->cells == CONLLU_COLUMNS && not_a_word(&row->cell[CONLLU_ID])) continue;
         if ((conllu ? check_conllu(row, r->n + 1) : check_conll(row, &r->v[0])) < 0) return -1;
         r->n++;
     }
     r->word = conllu;
+    /* WikiNEuRal's rows are number, word, tag; other files of three columns begin otherwise */
     if (conllu || !r->n || r->v[0].cells != 3) return 0;
     for (size_t i = 0; i < r->n; i++)
         if (!number_is(&r->v[i].cell[0], i)) return 0;
@@ -115,6 +120,7 @@ static int spans(const struct tagged_rows *r, uint32_t *span, uint64_t *line)
             return err_set("tag \"%.*s\" among B- and I- tags; spans are written with B-, I- and O",
                            (int)t->n, t->s);
         }
+        /* t and before have equal lengths here, and B or I does not count */
         bool same = before && span[i - 1] && before->n == t->n &&
                     !memcmp(before->s + 2, t->s + 2, t->n - 2);
         span[i] = t->s[0] == 'I' && same ? number : ++number;
@@ -138,6 +144,8 @@ static int write_conll(const struct tagged_rows *r, const uint32_t *order, tagge
                 *line = row->line;
                 status = word(ctx, cell.s, cell.n, out);
             } else if (c == row->cells - 1 && tagged && span[order[i]]) {
+                /* a span whose words were torn apart becomes several: each run of them begins with
+                 * B- */
                 tbuf_byte(out, i && span[order[i - 1]] == span[order[i]] ? 'I' : 'B');
                 tbuf_add(out, cell.s + 1, cell.n - 1);
             } else
@@ -154,6 +162,7 @@ long tagged_rows_head(const struct tagged_rows *r, const struct row *row)
 {
     const struct word *c = &row->cell[CONLLU_HEAD];
     size_t head = 0, i = 0;
+    /* nine digits fit an int, and no sentence has more words */
     while (i < c->n && i < 9 && c->s[i] >= '0' && c->s[i] <= '9')
         head = 10 * head + (size_t)(c->s[i++] - '0');
     if (!i || i < c->n || head > r->n)
@@ -179,6 +188,7 @@ static void put_misc(struct tbuf *out, const struct word *misc)
         if (out->n > before) tbuf_byte(out, '|');
         tbuf_add(out, s, (size_t)(to - s));
     }
+    /* CoNLL-U writes "_" for a column without content */
     if (out->n == before) tbuf_byte(out, '_');
 }
 
@@ -215,8 +225,11 @@ static int write_conllu(const struct tagged_rows *r, const uint32_t *order, tagg
             const struct word *cell = &row->cell[c];
             tbuf_byte(out, '\t');
             if (c == CONLLU_FORM) status = word(ctx, cell->s, cell->n, out);
+            /* enhanced arcs may go to empty nodes, which were left out: no numbering is right */
             else if (c == CONLLU_DEPS) tbuf_byte(out, '_');
             else if (c == CONLLU_MISC) put_misc(out, cell);
+            /* without --syn no tree was built, and a file need not have any: "_" is no HEAD to
+             * renumber */
             else if (c != CONLLU_HEAD || (cell->n == 1 && cell->s[0] == '_'))
                 tbuf_add(out, cell->s, cell->n);
             else {

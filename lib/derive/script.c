@@ -45,6 +45,7 @@ int script_line(enum script to, const struct shared *shared, const char *s, size
         if (to == SCRIPT_BACK && mark) { token += MARK; len -= MARK; }
         if (to == SCRIPT_COPY) {
             if (mark) return twice(token, len);
+            /* a token that the vocabulary lacks has <unk>'s id, which is never kept */
             if (!special(token, len) &&
                 !(shared && shared->keep[vocab_id(shared->vocab, token, len)])) {
                 memcpy(o, SCRIPT_MARK, MARK);
@@ -73,6 +74,8 @@ struct shared *shared_draw(struct vocab *vocab, double overlap, uint64_t seed)
         if (!special(token, len)) type[s->types++] = id;
     }
     s->kept = (uint32_t)lround(overlap * s->types);
+    /* the beginning of one order of all types: a larger overlap with the same seed keeps all that a
+     * smaller one does */
     rng_permutation((struct rng_key){ seed, RNG_DERIVE, DRAW_SHARED }, 0, order, s->types);
     for (uint32_t i = 0; i < s->kept; i++) s->keep[type[order[i]]] = true;
     free(type);
@@ -144,11 +147,13 @@ int derive_dictionary(const struct shared *s, double share, enum dictionary_by b
     bool *chosen = mem_zero(v->n, sizeof *chosen);
     uint32_t *order = mem_alloc((n + 1) * sizeof *order);
     rng_permutation((struct rng_key){ seed, RNG_DERIVE, DRAW_DICTIONARY }, 0, order, n);
+    /* ids break ties, so that qsort's own order does not show */
     if (by == DICTIONARY_FREQUENCY) {
         qsort(own, n, sizeof *own, more_frequent);
         for (uint32_t i = 0; i < n; i++) order[i] = i;
     }
     for (uint32_t i = 0; i < want; i++) chosen[own[order[i]].id] = true;
+    /* by id and not as drawn, so that both ways give the same order of lines */
     for (uint32_t id = VOCAB_SPECIALS; id < v->n; id++) {
         if (!chosen[id]) continue;
         covered += v->count[id];

@@ -6,6 +6,7 @@
 
 static void room(struct tree *t, int n)
 {
+    /* first has places for 0 (above the root), for each word and for the end of the last */
     size_t need = (size_t)n + 2;
     t->n = n;
     if (need <= t->cap) return;
@@ -14,6 +15,7 @@ static void room(struct tree *t, int n)
     t->first = mem_grow(t->first, t->cap, sizeof *t->first);
     t->child = mem_grow(t->child, t->cap, sizeof *t->child);
     t->crossed = mem_grow(t->crossed, t->cap, sizeof *t->crossed);
+    /* two parts for stacks and `at`, then `in` and `out` of tree_build */
     t->work = mem_grow(t->work, t->cap, 4 * sizeof *t->work);
 }
 
@@ -47,6 +49,7 @@ static int number(struct tree *t, int *in, int *out)
     stack[depth++] = 0;
     while (depth) {
         int w = stack[depth - 1];
+        /* met for the second time, when all below it have been numbered */
         if (in[w] >= 0) { out[w] = clock; depth--; continue; }
         in[w] = clock++;
         for (int c = t->first[w]; c < t->first[w + 1]; c++) stack[depth++] = t->child[c];
@@ -70,6 +73,7 @@ static void cross(struct tree *t, const int *in, const int *out)
 {
     memset(t->crossed, 0, (size_t)t->n + 1);
     for (int d = 1; d <= t->n; d++) {
+        /* an arc from 0 crosses nothing: 0 has no place in the sentence */
         int h = t->head[d], from = h < d ? h : d, to = h < d ? d : h;
         for (int w = from + 1; h && w < to && !t->crossed[h]; w++)
             if (in[w] < in[h] || in[w] >= out[h]) t->crossed[h] = true;
@@ -88,6 +92,7 @@ int tree_build(struct tree *t, const struct tagged_rows *r, uint64_t *line)
     }
     children(t);
     int *in = t->work + 2 * t->cap, *out = t->work + 3 * t->cap;
+    /* words in a cycle hang on each other and not on 0, so that they are never reached */
     if (number(t, in, out) < t->n) return cycle(t, r, in, line);
     cross(t, in, out);
     return 0;
@@ -119,9 +124,11 @@ void tree_order(struct tree *t, tree_choose *choose, void *ctx, uint32_t *order)
         int n = tree_items(t, w, item);
         if (n > 0) {
             choose(ctx, t, w, item, n);
+            /* a stack: what comes last is pushed first */
             while (n) { n--; stack[depth++] = item[n] == w ? -w : item[n]; }
             continue;
         }
+        /* the text's own order: dependents before the word, the word, dependents after it */
         int from = t->first[w], to = t->first[w + 1];
         for (; to > from && t->child[to - 1] > w; to--) stack[depth++] = t->child[to - 1];
         stack[depth++] = -w;

@@ -12,6 +12,7 @@ static bool continues(const char *token, size_t n)
 
 static bool ends_sentence(const struct word *w)
 {
+    /* strchr finds the NUL at the end of its list, too */
     return w->n == 1 && strchr(".!?", w->s[0]) && w->s[0];
 }
 
@@ -73,8 +74,10 @@ void reorder_words(const struct reorder *r, const struct word *w, uint32_t *orde
     for (size_t from = 0, to; from < n; from = to) {
         to = n;
         if (r->split)
+            /* sought in the order so far: syntax may have moved what ends a sentence */
             for (to = from; to < n && !ends_sentence(&w[order[to++]]);) { }
         if (r->permute) shuffle(order + from, to - from, key, sentence, from);
+        /* the stop of a sentence is not turned round with its words */
         if (r->invert) reverse(order + from, to - from - ends_sentence(&w[order[to - 1]]));
     }
 }

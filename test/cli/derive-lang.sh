@@ -219,6 +219,12 @@ echo 'a b' > two.txt
 fails 1 'two.txt:1: expected a label, a tab, a sentence' derive-lang --inv --format nli two.txt
 printf 'ok\nˣa b\n' > marked
 fails 1 'marked:2: token "ˣa" begins with U\+02E3' derive-lang --trans marked
+# ... in a tree, too, whether it is written as a tree or as text
+printf '1\ta\ta\tDET\t_\t_\t2\tdet\t_\t_\n2\tˣb\tb\tNOUN\t_\t_\t0\troot\t_\t_\n\n' > marked.conllu
+for out in "" --conllu-out; do
+    fails 1 'marked.conllu:2: token "ˣb" begins with U\+02E3' \
+        derive-lang --trans -f conllu $out marked.conllu
+done
 fails 1 'token "ˣa" begins with U\+02E3' derive-lang --trans --vocab <(printf 'ˣa 3\n')
 printf 'a b@@\n' > within
 fails 1 'within:1: the last token, "b@@", ends within a word' derive-lang --inv within
