@@ -27,6 +27,8 @@ int hf_run_read(struct hf_run *r, const char *dir)
 {
     static const char begin[] = "# options of this run: ";
     *r = (struct hf_run){ 0 };
+    /* `best` and `last` are links into checkpoints; a model that was copied elsewhere has no run to
+     * tell of */
     char *real = path_real(dir), *end = real ? strstr(real, "/checkpoints/step-") : NULL;
     if (end) *end = '\0';
     char *path = end ? path_join(real, "run.config") : NULL;
@@ -34,10 +36,12 @@ int hf_run_read(struct hf_run *r, const char *dir)
     if (there) r->config = file_read(path, NULL);
     free(path);
     free(real);
+    /* no run.config is no error: models are also made by import */
     if (!r->config) return there ? -1 : 0;
     if (!strncmp(r->config, begin, sizeof begin - 1))
         snprintf(r->program, sizeof r->program, "%.*s",
                  (int)strcspn(r->config + sizeof begin - 1, "\n"), r->config + sizeof begin - 1);
+    /* finetune's objectives follow from its task, and run.config records the task */
     value_of(r->config, strcmp(r->program, "finetune") ? "objective" : "task", r->objective,
              sizeof r->objective);
     if (!strcmp(r->program, "align-post")) value_of(r->config, "pool", r->pool, sizeof r->pool);
@@ -64,6 +68,8 @@ static const char *pipeline(const struct hf_card *card)
            : is_kind(card, MODEL_TASK_TAG)     ? "token-classification"
            : is_kind(card, MODEL_TASK_SPAN)    ? "question-answering"
            : hf_is_seq2seq(card->layout)       ? "translation"
+           /* BERT's and RoBERTa's language model is written only with its transformation
+            * (put_param) */
            : card->c->output_transform || card->layout == HF_XLM ? "fill-mask"
                                                                  : "feature-extraction";
 }
@@ -122,9 +128,12 @@ static int put_data(FILE *f, const char *config)
         begun = true;
         char *value = mem_alloc(n + 1), *more = NULL, hex[SUM_HEX + 1];
         snprintf(value, n + 1, "%.*s", (int)(n - (size_t)(is + 3 - s)), is + 3);
+        /* "en=F" or "de-en=F,G"; counts and dictionaries may have no language before them */
         char *files = strchr(value, '=') ? strchr(value, '=') + 1 : value;
         for (char *p = strtok_r(files, ",", &more); p && rc == 0; p = strtok_r(NULL, ",", &more)) {
             struct stat st;
+            /* a card is written for a model that outlived its data, too: a file that is gone is no
+             * error */
             const char *sum = stat(p, &st) < 0 || !S_ISREG(st.st_mode) ? "not there any more"
                               : access(p, R_OK) < 0                    ? "cannot be read"
                                                                        : hex;
@@ -170,6 +179,7 @@ int hf_card_write(const struct hf_card *card, const char *to)
         fprintf(t.f, "\n## Options of the training\n\n```\n%s```\n", card->run->config);
     }
     size_t n;
+    /* the memory stream is closed on failure as well */
     char *text = mem_text_take(&t, &n), *path = path_join(to, "README.md");
     if (rc == 0) rc = file_write(path, text, n);
     free(path);

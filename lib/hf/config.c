@@ -23,6 +23,7 @@ static double number(struct in *in, const char *key, double otherwise)
 {
     const cJSON *v = value(in, key);
     if (!v) return otherwise;
+    /* the first message stays: later ones often follow from it */
     if (!cJSON_IsNumber(v) || !isfinite(v->valuedouble)) {
         if (in->rc == 0) in->rc = err_set("%s: \"%s\" is not a number", in->where, key);
         return otherwise;
@@ -33,6 +34,7 @@ static double number(struct in *in, const char *key, double otherwise)
 /* otherwise < 0: the key must be there */
 static int whole(struct in *in, const char *key, int otherwise)
 {
+    /* -1.5: no value of a configuration, and no whole number that a file might hold */
     double v = number(in, key, -1.5);
     if (v == -1.5) {
         if (otherwise < 0 && in->rc == 0) in->rc = err_set("%s: has no \"%s\"", in->where, key);
@@ -130,6 +132,8 @@ static void xlm_languages(struct in *in, struct model_config *c, int n)
         return;
     }
     c->n_langs = n;
+    /* ids that lang2id does not name keep this name, so that each row of the table can be asked
+     * for */
     for (int i = 0; i < n; i++) snprintf(c->lang[i], sizeof c->lang[i], "lang%d", i);
     const cJSON *l;
     int64_t k;
@@ -142,6 +146,8 @@ static void parse_xlm(struct in *in, struct model_config *c)
 {
     c->layers = whole(in, "n_layers", -1);
     c->dim = whole(in, "emb_dim", -1);
+    /* XLM has no key for it: modeling_xlm.py has 4 * dim. The bound keeps it an int; 0 is refused
+     * below */
     c->ffn = 4 * (c->dim < 1 << 20 ? c->dim : 0);
     c->heads = whole(in, "n_heads", -1);
     c->positions = whole(in, "max_position_embeddings", 512);
@@ -151,6 +157,7 @@ static void parse_xlm(struct in *in, struct model_config *c)
     c->attention_dropout = (float)number(in, "attention_dropout", 0.1);
     c->sinusoidal = flag(in, "sinusoidal_embeddings", false);
     int langs = whole(in, "n_langs", 1);
+    /* modeling_xlm.py adds language embeddings only if there are several */
     c->encoder_langs = flag(in, "use_lang_emb", true) && langs > 1;
     c->decoder_langs = false;
     if (c->encoder_langs) xlm_languages(in, c, langs);
@@ -168,6 +175,7 @@ static void parse_bart(struct in *in, struct hf_config *h, struct model_config *
     c->heads = whole(in, "encoder_attention_heads", -1);
     c->positions = whole(in, "max_position_embeddings", -1);
     c->activation = activation(in, "activation_function");
+    /* modeling_bart.py: nn.LayerNorm with PyTorch's default, and no key for it */
     c->norm_eps = 1e-5f;
     c->dropout = (float)number(in, "dropout", 0.1);
     c->attention_dropout = (float)number(in, "attention_dropout", 0);
@@ -175,6 +183,7 @@ static void parse_bart(struct in *in, struct hf_config *h, struct model_config *
     c->encoder_langs = c->decoder_langs = false;
     c->scale_embed = flag(in, "scale_embedding", false) ? sqrtf((float)c->dim) : 1;
     h->decoder_start = id(in, "decoder_start_token_id");
+    /* what follows compares numbers that were not read */
     if (in->rc < 0) return;
     if (whole(in, "decoder_ffn_dim", c->ffn) != c->ffn)
         in->rc = err_set("%s: encoder_ffn_dim and decoder_ffn_dim differ; that is not supported",
@@ -227,6 +236,8 @@ int hf_config_parse(struct hf_config *h, struct model_config *c, const char *jso
         else h->layout = (enum hf_layout)l;
     }
     if (in.rc == 0) {
+        /* XLM's older files call it n_words, and their special ids bos_index, eos_index,
+         * pad_index */
         c->vocab = whole(&in, "vocab_size", value(&in, "n_words") ? whole(&in, "n_words", -1) : -1);
         if (h->layout == HF_XLM) parse_xlm(&in, c);
         else if (hf_is_seq2seq(h->layout)) parse_bart(&in, h, c);
@@ -240,6 +251,7 @@ int hf_config_parse(struct hf_config *h, struct model_config *c, const char *jso
         h->tied = flag(&in, "tie_word_embeddings", true);
     }
     if (in.rc == 0 && (h->layout == HF_ROBERTA || h->layout == HF_XLM_ROBERTA)) {
+        /* RobertaConfig's default */
         if (h->pad < 0) h->pad = 1;
         /* RoBERTa's first position is pad + 1: the rows before it are never read */
         c->positions -= hf_position_offset(h->layout, h->pad);
@@ -278,6 +290,7 @@ int hf_config_fits(enum hf_layout l, const struct model_config *c)
                        l == HF_MBART ? "before" : "after",
                        c->pre_norm ? "before (mbart has that, for encoder-decoders)"
                                    : "after (bart has that)");
+    /* modeling_roberta.py calls gelu in RobertaLMHead, whatever hidden_act says */
     if (c->output_transform && hf_output_act(l) && c->activation != KERN_GELU)
         return err_set("%s has the exact gelu in its output layer, whatever its layers have; this "
                        "model's activation is %s (bert has one for both)",
@@ -293,6 +306,8 @@ int hf_config_fits(enum hf_layout l, const struct model_config *c)
         return err_set("%s has no transformation before its output layer; this model has one "
                        "(output_transform)",
                        name);
+    /* to rounding: the square root was taken in float32, and may have been read back from
+     * decimals */
     float root = sqrtf((float)c->dim);
     if (c->scale_embed != 1 && !(seq2seq && fabsf(c->scale_embed - root) <= 1e-6f * root))
         return err_set("%s cannot multiply embeddings by %g; 1%s can be written", name,
@@ -330,8 +345,10 @@ static void put_bert(cJSON *o, enum hf_layout l, const struct model_config *c, c
     put_number(o, "hidden_size", c->dim);
     put_number(o, "intermediate_size", c->ffn);
     put_number(o, "num_attention_heads", c->heads);
+    /* with the rows before position 0 (hf_position_offset); ids[2] is pad */
     put_number(o, "max_position_embeddings", c->positions + hf_position_offset(l, ids[2]));
     cJSON_AddStringToObject(o, "hidden_act", their_activation(c));
+    /* the layout always adds a token type: one row of zeros where ours has none (put_all) */
     put_number(o, "type_vocab_size", c->token_types ? c->token_types : 1);
     put_real(o, "layer_norm_eps", c->norm_eps);
     put_real(o, "hidden_dropout_prob", c->dropout);
@@ -376,6 +393,7 @@ static void put_bart(cJSON *o, enum hf_layout l, const struct model_config *c, c
 {
     put_number(o, "encoder_layers", c->layers);
     put_number(o, "decoder_layers", c->decoder_layers);
+    /* as BartConfig writes it */
     put_number(o, "num_hidden_layers", c->layers);
     put_number(o, "d_model", c->dim);
     put_number(o, "encoder_ffn_dim", c->ffn);
@@ -391,6 +409,8 @@ static void put_bart(cJSON *o, enum hf_layout l, const struct model_config *c, c
     cJSON_AddTrueToObject(o, "is_encoder_decoder");
     put_id(o, "decoder_start_token_id", ids[0]);
     cJSON_AddNullToObject(o, "forced_bos_token_id");
+    /* BartConfig's default would have generate() end at the longest length with id 2, whatever that
+     * is */
     cJSON_AddNullToObject(o, "forced_eos_token_id");
     /* Older readers, CTranslate2's converter among them, ask for these. */
     cJSON_AddBoolToObject(o, "normalize_before", l == HF_MBART);
@@ -409,6 +429,8 @@ char *hf_config_json(enum hf_layout l, const struct model_config *c, const int i
     static const char *const bert_class = "BertModel", *const roberta_class = "RobertaModel",
                              *const xlmr_class = "XLMRobertaModel";
     const char *name = class[l];
+    /* the encoder's bare class: without the transformation their head would be read with random
+     * weights */
     if (!c->output_transform && l <= HF_XLM_ROBERTA)
         name = l == HF_BERT ? bert_class : l == HF_ROBERTA ? roberta_class : xlmr_class;
     cJSON *o = cJSON_CreateObject();

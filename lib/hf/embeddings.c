@@ -49,6 +49,7 @@ static int put_rows(const struct table *e, const char *where, const char *out)
     int cols = (int)e->t->shape[1], rc;
     size_t bytes = (size_t)cols * st_dtype_size(e->t->dtype);
     uint64_t rows = 0;
+    /* counted first: the head of a vectors file says how many rows follow */
     for (uint32_t v = VOCAB_SPECIALS; v < e->vocab->n; v++) rows += has_token(e, v);
     struct vectors_stream *s = vectors_stream_open(out, VECTORS_AUTO, cols);
     if (!s) return -1;
@@ -56,6 +57,7 @@ static int put_rows(const struct table *e, const char *where, const char *out)
     rc = vectors_stream_rows(s, rows);
     for (uint32_t v = VOCAB_SPECIALS; v < e->vocab->n && rc == 0; v++) {
         if (!has_token(e, v)) continue;
+        /* row by row: a table of 250,000 rows in float32 would be a second copy of a gigabyte */
         struct st_tensor row = *e->t;
         row.ndim = 1;
         row.shape[0] = cols;
@@ -81,6 +83,7 @@ static int run(struct weights *w, struct table *e, enum hf_layout l, const char 
     hf_names(l, "embed.tokens", name);
     const struct st_tensor *t = e->t = weights_find_any(w, l, name[0]);
     if (!t) return err_set("%s: has no tensor %s", weights_path(w), name[0]);
+    /* bounds, so that sizes below fit an int; no model comes near */
     if (t->ndim != 2 || t->shape[0] < 1 || t->shape[0] > 1 << 24 || t->shape[1] < 1
         || t->shape[1] > 1 << 16)
         return err_set("%s: tensor %s is no table of embeddings (tokens by dimensions)",

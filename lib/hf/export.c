@@ -48,6 +48,7 @@ static float *fetch(const struct job *j, int i)
 
 static float *in_their_order(const struct job *j, float *ours, int cols)
 {
+    /* ours without an id of theirs (a special that the layout lacks) are left out */
     float *x = mem_zero((size_t)j->rows * (size_t)cols, sizeof *x);
     for (int v = 0; v < j->m.c.vocab; v++)
         if (j->id[v] >= 0)
@@ -86,10 +87,13 @@ static void put_bias(struct job *j, const char *name, bool mask)
     if (mask) {
         uint8_t *allowed = decode_mask(j->m.c.vocab, j->tgt >= 0 ? j->m.seen[j->tgt] : NULL);
         for (int v = 0; v < j->m.c.vocab; v++)
+            /* not -INFINITY: a beam that is left with nothing else has a score that can be
+             * compared */
             if (!allowed[v]) b[v] = -10000;
         free(allowed);
     }
     b = in_their_order(j, b, 1);
+    /* final_logits_bias is a matrix of one row, the others' biases are vectors */
     put(j, name, hf_is_seq2seq(j->layout) ? 1 : 0, j->rows, b);
 }
 
@@ -118,10 +122,12 @@ static int put_param(struct job *j, int i, const struct hf_export *o)
         parts = hf_head_name(j->layout, &m->c.head[j->head], p->name, name[0]);
     bool langs = i == m->enc.languages || i == m->dec.languages;
     /* language vectors: added to the positions */
+    /* language vectors: added to the positions */
     if (langs && (j->layout != HF_XLM || j->src >= 0)) return 0;
     if (!parts) return err_set("%s has nothing for tensor %s", hf_layout_name(j->layout), p->name);
     if (i == m->tokens) put(j, name[0], j->rows, p->cols, in_their_order(j, fetch(j, i), p->cols));
     else if (i == m->output_bias) {
+        /* without the transformation the encoder's bare class is written, which has no bias */
         if (j->layout > HF_XLM_ROBERTA || m->c.output_transform)
             put_bias(j, name[0], hf_is_seq2seq(j->layout) && o->mask_vocab);
     } else if (i == m->enc.positions) put_positions(j, &m->enc, name[0], j->src);
@@ -132,6 +138,7 @@ static int put_param(struct job *j, int i, const struct hf_export *o)
         for (int k = 0; k < parts; k++) {
             float *part = mem_alloc(n * sizeof *part);
             memcpy(part, x + (size_t)k * n, n * sizeof *part);
+            /* one row may be a table of one row or a vector: shapes in their file differ */
             bool table = p->rows > 1 || i == m->enc.types || langs
                          || (j->head >= 0 && i == m->head[j->head].out.W);
             put(j, name[k], table ? p->rows / parts : 0, table ? p->cols : p->cols / parts, part);
@@ -170,6 +177,7 @@ static int choose_head(struct job *j, const struct hf_export *o)
         if (c->n_heads) hf_note(j->notes, "the task heads are left out");
         return 0;
     }
+    /* model_head_find's message lists the heads there are */
     if (o->head) return (j->head = model_head_find(&j->m, o->head)) < 0 ? -1 : 0;
     if (c->n_heads > 1)
         return err_set("the model has %d task heads (%s, %s%s): name the one to write with --head, "
@@ -184,6 +192,7 @@ static int choose_layout(struct job *j, const struct hf_export *o, bool settings
     const struct model_config *c = &j->m.c;
     const struct model_head *h = j->head >= 0 ? &c->head[j->head] : NULL;
     bool pooled = h && h->hidden;
+    /* what was imported goes back to where it came from */
     const char *name = o->layout                  ? o->layout
                        : settings && *j->s.layout ? j->s.layout
                        : c->decoder_layers        ? (c->pre_norm ? "mbart" : "bart")
@@ -212,6 +221,7 @@ static int language(const struct job *j, const char *code, bool wanted, const ch
 
 static int choose_languages(struct job *j, const struct hf_export *o)
 {
+    /* XLM's layout alone has a table of languages */
     bool seq2seq = hf_is_seq2seq(j->layout), keeps = j->layout == HF_XLM && j->m.c.n_langs > 1;
     if (!seq2seq && o->tgt) return err_set("--tgt is for encoder-decoders");
     if (language(j, o->src, j->m.enc.languages >= 0 && !keeps, "--src", &j->src) < 0) return -1;
@@ -237,6 +247,7 @@ static int write_card(const struct job *j, const struct hf_export *o, const char
 
 static int write_all(struct job *j, const char *from, const char *to, const struct model_config *c)
 {
+    /* transformers refuses a file whose metadata do not say which framework wrote it */
     static const char *const key[] = { "format" }, *const value[] = { "pt" };
     char *path = path_join(to, "model.safetensors");
     int rc = st_write(path, j->t, j->n, key, value, 1);
@@ -257,6 +268,7 @@ static int is_plain(const struct job *j, const char *settings)
     const struct tokenize_options spaces = { .no_tokenize = true };
     char *text = file_read(settings, NULL), *only = raw_settings(&spaces);
     int rc = text ? 1 : -1;
+    /* -1: text without a language; then each one's own rules ("ro.normalise-romanian") */
     for (int i = -1; i < j->m.c.n_langs && rc == 1; i++) {
         struct tokenize_options s = { .lang = i < 0 ? NULL : j->m.c.lang[i] };
         rc = raw_settings_parse(&s, text, settings) < 0 ? -1 : 1;
@@ -276,6 +288,7 @@ static int is_plain(const struct job *j, const char *settings)
 static int check_text(struct job *j, const struct hf_export *o, const char *dir)
 {
     char *settings = path_join(dir, RAW_SETTINGS), *codes = path_join(dir, "codes");
+    /* XLM's tokenizer of theirs applies the merges itself */
     bool cut = file_exists(codes) && j->layout != HF_XLM;
     int plain = file_exists(settings) ? is_plain(j, settings) : 1, rc = plain < 0 ? -1 : 0;
     j->tokens_only = j->s.kind == SUBWORD_NONE && (plain == 0 || cut);
@@ -298,14 +311,15 @@ static int run(struct job *j, const char *dir, const char *out, const struct hf_
         || choose_languages(j, o) < 0)
         return -1;
     struct model_config c = j->m.c;
+    /* ids of another layout mean nothing here */
     if (settings == 0 || strcmp(j->s.layout, hf_layout_name(j->layout)))
         hf_usual_ids(j->layout, c.vocab, j->s.ids);
-    for (int k = 0; k < VOCAB_SPECIALS; k++) {
+    /* a special that the layout does not have gets no row; ids are below what is left */
+    for (int k = 0; k < VOCAB_SPECIALS; k++) c.vocab -= j->s.ids[k] < 0;
+    for (int k = 0; k < VOCAB_SPECIALS; k++)
         if (j->s.ids[k] >= c.vocab)
             return err_set("%s/%s: id %d is beyond the %d words", dir, SUBWORD_FILE, j->s.ids[k],
                            c.vocab);
-        c.vocab -= j->s.ids[k] < 0;
-    }
     j->id = hf_ids(&j->s, j->m.c.vocab);
     j->rows = c.vocab;
     /* a language's vector has been added to the rows: they are no longer sinusoids */
@@ -319,6 +333,7 @@ static int run(struct job *j, const char *dir, const char *out, const struct hf_
                 "is written (logits: --to xlm)",
                 hf_layout_name(j->layout));
     if (check_text(j, o, dir) < 0 || put_all(j, o) < 0) return -1;
+    /* a folder under another name, renamed when it is whole */
     char *tmp = folder_begin(out);
     if (!tmp) return -1;
     int rc = write_all(j, dir, tmp, &c);

@@ -47,6 +47,7 @@ static int kind_of(const struct model_head *h)
     case MODEL_TASK_SPAN: return HEAD_SPAN;
     case MODEL_TASK_NONE: break;
     }
+    /* heads of older checkpoints do not say what they read */
     return head_kind_of(h->name);
 }
 
@@ -61,6 +62,7 @@ bool hf_head_name(enum hf_layout l, const struct model_head *h, const char *ours
                                        "sequence_summary.summary" };
     char layer[8], end[8];
     int used = 0;
+    /* %n: what follows the last letter must be the end, or head.a.out.weights would match */
     if (sscanf(ours, "head.%*[^.].%7[^.].%7[a-z]%n", layer, end, &used) != 2 || ours[used]
         || l > HF_XLM)
         return false;
@@ -70,6 +72,7 @@ bool hf_head_name(enum hf_layout l, const struct model_head *h, const char *ours
                      : kind == HEAD_TAG ? "classifier"
                      : below            ? dense[l]
                                         : out[l];
+    /* XLM's classifier has no layer below, nor have taggers and answers anywhere */
     if (kind < 0 || !to || (below && kind != HEAD_CLASS)) return false;
     snprintf(theirs, HF_NAME, "%s.%s", to, end);
     return true;
@@ -81,6 +84,7 @@ static int find_class(enum hf_layout l, const cJSON *architectures)
 {
     const cJSON *a;
     cJSON_ArrayForEach(a, architectures)
+        /* the first architecture that has a head here; a file may list several */
         for (int k = 0; k < KINDS && cJSON_IsString(a); k++)
             if (classes[l][k] && !strcmp(a->valuestring, classes[l][k])) return k;
     return -1;
@@ -92,6 +96,7 @@ static int read_labels(const cJSON *root, const char *label[MODEL_LABELS], const
 {
     static const char *const usual[] = { "LABEL_0", "LABEL_1" };
     const cJSON *map = cJSON_GetObjectItemCaseSensitive(root, "id2label"), *v;
+    /* PretrainedConfig's default, which its files leave out */
     if (!cJSON_IsObject(map)) { memcpy(label, usual, sizeof usual); return 2; }
     int n = cJSON_GetArraySize(map);
     if (n < 1 || n > MODEL_LABELS)
@@ -102,6 +107,7 @@ static int read_labels(const cJSON *root, const char *label[MODEL_LABELS], const
     cJSON_ArrayForEach(v, map) {
         char *end;
         long id = strtol(v->string, &end, 10);
+        /* keys are strings in any order, and each number has to occur once */
         if (*end || end == v->string || id < 0 || id >= n || label[id] || !cJSON_IsString(v))
             return err_set("%s: \"id2label\" is not a label for each number from 0 to %d", where,
                            n - 1);
@@ -114,6 +120,8 @@ static const char *name_by_labels(int kind, const char *const *label, int n)
 {
     if (kind == HEAD_SPAN) return "qa";
     for (int i = 0; i < n; i++)
+        /* three classes of inference and tags of chunks are recognised; the others' names say
+         * nothing */
         if (kind == HEAD_CLASS ? !strcasecmp(label[i], "entailment")
                                : !strncmp(label[i], "B-", 2) || !strncmp(label[i], "I-", 2))
             return kind == HEAD_CLASS ? "nli" : "ner";
@@ -152,6 +160,7 @@ static struct model_reads how_it_reads(enum hf_layout l, int kind, int positions
                                 : MODEL_TASK_SPAN;
     r.pair_two = kind != HEAD_TAG && (l == HF_ROBERTA || l == HF_XLM_ROBERTA);
     if (kind != HEAD_SPAN) return r;
+    /* run_qa.py's max_seq_length and doc_stride, XTREME's max_query_length */
     if (r.longest > 384) r.longest = 384;
     r.question = 64;
     r.stride = 128;
@@ -197,6 +206,7 @@ int hf_head_fits(enum hf_layout l, const struct model_head *h)
     if (l > HF_XLM)
         return err_set("%s has no class for head %s; --head none leaves it out", hf_layout_name(l),
                        h->name);
+    /* their classes are fixed: a head of another form would be read as something else */
     bool pooled = kind == HEAD_CLASS && l != HF_XLM;
     if (pooled == (h->hidden == KERN_TANH) && (pooled || h->hidden == KERN_NONE)) return 0;
     return err_set("%s has %s; head %s is another one%s", classes[l][kind],

@@ -34,6 +34,7 @@ static const struct st_tensor *find(struct job *j, const char *name)
 /* A tensor of [rows, cols] (rows 1: [cols] too) into `to`. */
 static int floats(struct job *j, const struct st_tensor *t, int rows, int cols, float *to)
 {
+    /* a vector of one number may be a scalar in their file */
     int64_t c = t->ndim ? t->shape[t->ndim - 1] : 1, r = t->ndim == 2 ? t->shape[0] : 1;
     if (t->ndim > 2 || r != rows || c != cols)
         return err_set("%s: tensor %s has the shape [%lld, %lld]; config.json says [%d, %d]",
@@ -69,6 +70,7 @@ static void reorder(const struct job *j, const float *from, float *to, int cols)
 
 static int take_tokens(struct job *j, const struct param *p, const char *name, float *to)
 {
+    /* the output bias has a number per token, and is re-ordered like the table */
     int cols = p->rows == 1 ? 1 : p->cols;
     const struct st_tensor *t = find(j, name);
     /* a model saved without its head has no bias; zeros change nothing */
@@ -108,6 +110,7 @@ static int take(struct job *j, int i)
     const struct param *p = &j->m.ps.p[i];
     char name[HF_PARTS][HF_NAME];
     int parts = hf_names(j->h.layout, p->name, name), rc = 0;
+    /* an import makes one head at most (hf_head_parse) */
     if (!parts && j->m.c.n_heads)
         parts = hf_head_name(j->h.layout, &j->m.c.head[0], p->name, name[0]);
     if (!parts)
@@ -143,11 +146,14 @@ static int check_tied(struct job *j)
     for (int i = 0; i < (hf_is_seq2seq(j->h.layout) ? 3 : 1); i++) {
         const struct st_tensor *t = weights_find(j->w, names[i]);
         if (!t) {
+            /* without the key's promise a missing output layer would be guessed to be the
+             * embeddings */
             if (i == 0 && !j->h.tied)
                 return err_set("%s: \"tie_word_embeddings\" is false and %s is not there",
                                weights_path(j->w), names[i]);
             continue;
         }
+        /* compared as bytes, in whatever type: a copy is equal or is another matrix */
         if (t->bytes != e->bytes || t->dtype != e->dtype || memcmp(t->data, e->data, e->bytes))
             return err_set(
                 "%s: %s is not equal to %s; models that do not share them are not supported",
@@ -165,6 +171,7 @@ static void mention_unused(struct job *j)
     const char *name, *first = NULL;
     for (int i = 0; (name = weights_unused(j->w, i)); i++) {
         bool known = false;
+        /* buffers and second names of what was read, which no model loses anything by */
         for (size_t k = 0; k < sizeof silent / sizeof *silent; k++)
             known |= strstr(name, silent[k]) != NULL;
         if (known) continue;
@@ -252,6 +259,7 @@ static int write_all(struct job *j, const char *dir)
     path = (free(path), path_join(dir, SUBWORD_TOKENIZER));
     if (rc == 0 && j->t.json) rc = file_write(path, j->t.json, strlen(j->t.json));
     path = (free(path), path_join(dir, SUBWORD_ADDED));
+    /* tokenizer.json has the added tokens itself */
     if (rc == 0 && j->t.added && !j->t.json) rc = file_write(path, j->t.added, strlen(j->t.added));
     if (rc == 0 && j->t.merges) rc = file_copy(j->t.merges, dir, "codes");
     if (rc == 0 && j->t.merges) rc = write_preparation(j, dir);
@@ -279,12 +287,15 @@ static int run(struct job *j, const char *dir, const char *out, const struct hf_
     c.vocab = (int)j->vocab->n;
     c.vocab_hash = j->vocab->hash;
     j->id = hf_ids(&j->t.s, c.vocab);
+    /* RoBERTa counts positions from pad: which one it is must be certain. BERT's and XLM's do not
+     * depend on it */
     if (j->h.layout != HF_BERT && j->h.layout != HF_XLM && j->h.pad >= 0
         && j->h.pad != j->t.s.ids[VOCAB_PAD])
         return err_set("%s: pad_token_id is %d in config.json and %d in the tokeniser", dir,
                        j->h.pad, j->t.s.ids[VOCAB_PAD]);
     if (see_head(j, &c) < 0) return -1;
     mention_tokens(j);
+    /* every number that model_new draws is overwritten by `take`, or that fails */
     if (model_config_check(&c) < 0 || check_tied(j) < 0
         || model_new(&j->m, &c, kernels_cpu(), 0, false) < 0)
         return -1;
@@ -294,6 +305,7 @@ static int run(struct job *j, const char *dir, const char *out, const struct hf_
     for (int i = 0; i < c.n_heads; i++)
         hf_note(j->notes, "its head is called %s and has %d outputs", c.head[i].name,
                 c.head[i].outputs);
+    /* states do not depend on it; what generate() and translate say does */
     char first[48] = "an id that config.json does not name";
     if (j->h.decoder_start >= 0) snprintf(first, sizeof first, "id %d", j->h.decoder_start);
     if (hf_is_seq2seq(j->h.layout) && j->h.decoder_start != j->t.s.ids[VOCAB_BOS])

@@ -142,6 +142,7 @@ int hf_names(enum hf_layout l, const char *ours, char theirs[HF_PARTS][HF_NAME])
 {
     char flat[HF_NAME], end[16] = "";
     int layer = -1, at = 0;
+    /* at > 0: sscanf returns 1 at the number even where the dot after it is missing */
     if ((sscanf(ours, "encoder.%d.%n", &layer, &at) == 1
          || sscanf(ours, "decoder.%d.%n", &layer, &at) == 1)
         && at > 0)
@@ -152,6 +153,7 @@ int hf_names(enum hf_layout l, const char *ours, char theirs[HF_PARTS][HF_NAME])
         size_t n = strlen(r->ours);
         if (strncmp(flat, r->ours, n)) continue;
         const char *rest = flat + n;
+        /* the whole name: "encoder.%d.attn" must not match "encoder.%d.attn_norm" */
         if (r->module ? strcmp(rest, ".weight") && strcmp(rest, ".bias") : *rest) continue;
         snprintf(end, sizeof end, "%s", rest);
         int parts = 0;
@@ -184,6 +186,7 @@ bool hf_other_name(enum hf_layout l, const char *theirs, int i, char other[HF_NA
                  { "roberta.embeddings.word_embeddings.weight", "lm_head.decoder.weight" },
                  { "transformer.embeddings.weight", "pred_layer.proj.weight" } };
     enum { TIED = sizeof tied / sizeof *tied };
+    /* a model that was saved without its head has names without the model's prefix */
     size_t n = strlen(prefix[l]);
     for (int k = 0; k < TIED + 3; k++) {
         /* BERT's first checkpoints came from TensorFlow, which calls the norm's tensors gamma and
@@ -214,6 +217,7 @@ void hf_note(char **notes, const char *fmt, ...)
     va_start(a, fmt);
     vsnprintf(line, sizeof line, fmt, a);
     va_end(a);
+    /* a line each, the last without its end: the caller's message adds one */
     size_t had = *notes ? strlen(*notes) : 0;
     *notes = mem_grow(*notes, had + strlen(line) + 2, 1);
     sprintf(*notes + had, "%s%s", had ? "\n" : "", line);

@@ -17,6 +17,7 @@ enum { IDS_MOST = 1 << 24 };
 /* Gives an id the token s [n]; -1: it already has another one. */
 static int put(struct hf_tokens *t, int id, const char *s, size_t n, const char *where)
 {
+    /* a stranger's file must not decide how much memory is taken */
     if (id >= IDS_MOST) return err_set("%s: more than %d tokens", where, IDS_MOST);
     if (id >= t->n) {
         mem_room(&t->token, &t->cap, (size_t)id + 1, sizeof *t->token);
@@ -69,6 +70,7 @@ static int read_lines(struct hf_tokens *t, const char *dir)
     int rc = in ? 0 : -1;
     while (rc == 0 && (rc = text_line(in, &line, &n)) > 0) {
         if (n && line[n - 1] == '\r') n--;
+        /* an id is a line's number: empty lines count */
         rc = put(t, t->n, line, n, path);
     }
     text_close(in);
@@ -156,6 +158,7 @@ static int read_tokenizer_json(struct hf_tokens *t, const char *dir)
         if (rc == 0 && cJSON_IsNumber(i) && cJSON_IsString(s))
             rc = put_id(t, i, s->valuestring, path);
     }
+    /* what write_words makes of a model of ours, read back */
     t->spaced = rc == 0 && cJSON_IsString(type) && !strcmp(type->valuestring, "WordLevel");
     cJSON_Delete(root);
     free(path);
@@ -166,6 +169,7 @@ static int read_tokenizer_json(struct hf_tokens *t, const char *dir)
 static int read_tokenizer(struct hf_tokens *t, const char *dir)
 {
     if (read_tokenizer_json(t, dir) < 0) return -1;
+    /* its tokens are ours as they are: no tokenizer.json is kept */
     if (t->spaced) return 0;
     char *path = path_join(dir, SUBWORD_TOKENIZER);
     size_t n;
@@ -191,6 +195,7 @@ static int has_more(const struct hf_tokens *t, const char *dir)
         const cJSON *s = cJSON_GetObjectItemCaseSensitive(v, "content");
         int id;
         if (!is_id(cJSON_GetObjectItemCaseSensitive(v, "id"), &id) || !cJSON_IsString(s)) continue;
+        /* equal ones are the specials, which tokenizer.json always lists */
         if (id >= t->n || !t->token[id] || strcmp(t->token[id], s->valuestring)) more = 1;
     }
     cJSON_Delete(root);
@@ -238,6 +243,7 @@ static int read_merges(cJSON *to, const char *dir)
     size_t n;
     int rc = in ? 0 : -1;
     while (rc == 0 && (rc = text_line(in, &line, &n)) > 0) {
+        /* text_line's 1 for a line */
         rc = 0;
         if (n && line[n - 1] == '\r') n--;
         if (!n || (n > 8 && !memcmp(line, "#version", 8))) continue;
@@ -278,10 +284,12 @@ static int make_tokenizer(struct hf_tokens *t, enum hf_layout l, const char *dir
     cJSON_ArrayForEach(v, extra)
         if (is_id(v, &id)) cJSON_AddItemToArray(added, added_token(v->string, id, false));
     bool prefix = flag(config, "add_prefix_space", false);
+    /* as RobertaConverter has them (convert_slow_tokenizer.py) */
     cJSON_AddItemToObject(root, "pre_tokenizer", byte_level(prefix));
     cJSON_AddItemToObject(root, "decoder", byte_level(prefix));
     cJSON_AddItemToObject(root, "model", model);
     cJSON_AddStringToObject(model, "type", "BPE");
+    /* taken over by root, which frees it */
     cJSON_AddItemToObject(model, "vocab", vocab ? vocab : cJSON_CreateObject());
     merges = cJSON_AddArrayToObject(model, "merges");
     if (rc == 0) rc = read_merges(merges, dir);
@@ -334,6 +342,7 @@ static int read_spm(struct hf_tokens *t, enum hf_layout l, int rows, const char 
     struct spm *m = spm_open(t->model);
     if (!m) return -1;
     int rc = 0;
+    /* cannot fail: ids below IDS_MOST */
     for (int i = 0; i < 4; i++) put(t, i, first[i], strlen(first[i]), t->model);
     /* Its ids 0 to 2 are dropped for theirs: another order would shift all that follow. */
     if (spm_size(m) < 4 || spm_unk(m) > 2)
@@ -408,6 +417,7 @@ static void to_fastbpe(struct hf_tokens *t)
         size_t n = s ? strlen(s) : 0;
         if (n >= 4 && !strcmp(s + n - 4, "</w>")) { s[n - 4] = 0; continue; }
         int number, end = 0;
+        /* XLM's reserved tokens are whole, though nothing marks their end */
         if (!n || (sscanf(s, "<special%d>%n", &number, &end) == 1 && end == (int)n)) continue;
         t->token[i] = mem_grow(s, n + 3, 1);
         strcpy(t->token[i] + n, "@@");
@@ -422,6 +432,7 @@ static int find_specials(struct hf_tokens *t, enum hf_layout l, const char *dir)
         if (!want[k]) continue;
         for (int i = 0; i < t->n && t->s.ids[k] < 0; i++)
             if (t->token[i] && !strcmp(t->token[i], want[k])) t->s.ids[k] = i;
+        /* <mask> may be missing: BART's relatives without one are read */
         if (t->s.ids[k] < 0 && k < 4)
             return err_set("%s: the tokeniser has no %s, which %s needs", dir, want[k],
                            hf_layout_name(l));
@@ -446,6 +457,7 @@ int hf_tokens_read(struct hf_tokens *t, enum hf_layout l, int rows, const char *
         rc = read_spm(t, l, rows, dir, "sentencepiece.model");
         if (rc == 0) rc = read_more(t, dir);
     } else if (l == HF_MT5 && there(dir, "spiece.model")) rc = read_own_spm(t, dir);
+    /* XLM has no fast tokeniser: a tokenizer.json beside it is one of ours, of tokens (below) */
     else if (json && l != HF_XLM) rc = read_tokenizer(t, dir);
     else if (!spm && l != HF_BERT && l != HF_MT5 && there(dir, "vocab.json")) {
         rc = read_vocab_json(t, dir);
@@ -461,6 +473,7 @@ int hf_tokens_read(struct hf_tokens *t, enum hf_layout l, int rows, const char *
                      : spm         ? "sentencepiece.bpe.model"
                                    : "vocab.json");
     if (rc == 0) rc = find_specials(t, l, dir);
+    /* tokenizer.json, where it cuts text, has these settings itself */
     if (rc == 0 && t->s.kind == SUBWORD_WORDPIECE && !t->json) rc = basic_tokeniser(t, dir);
     if (rc == 0 && l == HF_XLM && !t->spaced) {
         to_fastbpe(t);
@@ -494,6 +507,7 @@ int *hf_ids(const struct subword_settings *s, int n)
     for (int v = 0; v < VOCAB_SPECIALS; v++) id[v] = s->ids[v];
     for (int v = VOCAB_SPECIALS; v < n; v++) {
         bool taken = true;
+        /* the next of their ids that is no special one */
         while (taken) {
             taken = false;
             for (int k = 0; k < VOCAB_SPECIALS && !taken; k++) taken = s->ids[k] == next;
@@ -506,6 +520,7 @@ int *hf_ids(const struct subword_settings *s, int n)
 
 void hf_usual_ids(enum hf_layout l, int n, int ids[5])
 {
+    /* <s> </s> <pad> <unk> <mask>, where the layout's published vocabularies have them */
     static const int bert[] = { 2, 3, 0, 1, 4 }, xlm[] = { 0, 1, 2, 3, 4 };
     const int roberta[] = { 0, 2, 1, 3, n - 1 };
     memcpy(ids, l == HF_BERT ? bert : l == HF_XLM ? xlm : roberta, 5 * sizeof *ids);
@@ -540,6 +555,7 @@ struct vocab *hf_tokens_vocab(const struct hf_tokens *t, int rows)
         sorted[n] = (struct name){ name[n], n };
         n++;
     }
+    /* a vocabulary holds a token once; SentencePiece models and paddings repeat some */
     qsort(sorted, n, sizeof *sorted, by_text);
     /* of two equal tokens the first keeps its name */
     for (uint32_t i = n; i-- > 1; )

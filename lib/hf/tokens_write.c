@@ -42,6 +42,7 @@ static char *xlm_spelling(const char *s)
     int number, end = 0;
     char *t = mem_alloc(n + 5);
     strcpy(t, s);
+    /* as to_fastbpe leaves them when it reads */
     if (sscanf(s, "<special%d>%n", &number, &end) == 1 && s[end] == 0 && end) return t;
     if (n > 2 && !strcmp(s + n - 2, "@@")) t[n - 2] = 0;
     else strcat(t, "</w>");
@@ -68,6 +69,7 @@ static void spell(struct job *j, const int *id, bool xlm)
 static cJSON *dictionary(const struct job *j)
 {
     cJSON *o = cJSON_CreateObject();
+    /* no row is without a token: hf_ids numbers ours from 0 without gaps */
     for (int i = 0; i < j->rows; i++) cJSON_AddNumberToObject(o, j->token[i], i);
     return o;
 }
@@ -81,6 +83,7 @@ static int write_config(const struct job *j, cJSON *o, const char *class)
     cJSON_AddStringToObject(o, "tokenizer_class", class);
     for (int k = 0; k < 5; k++)
         if (j->s->ids[k] >= 0) cJSON_AddStringToObject(o, names[k], s[k]);
+    /* XLM frames a sentence by </s> on both sides, as its training did */
     cJSON_AddStringToObject(o, "cls_token", j->layout == HF_XLM ? s[1] : s[0]);
     cJSON_AddStringToObject(o, "sep_token", s[1]);
     cJSON_AddNumberToObject(o, "model_max_length", j->positions);
@@ -94,6 +97,7 @@ static int write_wordpiece(const struct job *j)
     struct out *out = out_open(path);
     free(path);
     if (!out) return -1;
+    /* errors of writing are out_commit's */
     for (int i = 0; i < j->rows; i++) fprintf(out_stdio(out), "%s\n", j->token[i]);
     if (out_commit(out) < 0) return -1;
     cJSON *o = cJSON_CreateObject();
@@ -130,6 +134,7 @@ static int write_xlm(const struct job *j, const char *codes)
     size_t n;
     char *text = file_read(codes, &n), *p = text;
     if (!text) return -1;
+    /* XLMTokenizer skips no header */
     if (!strncmp(p, "#version", 8) && strchr(p, '\n')) p = strchr(p, '\n') + 1;
     int rc = write_text(j, "merges.txt", p);
     free(text);
@@ -170,6 +175,7 @@ static cJSON *frame(const struct job *j)
         cJSON_AddItemToArray(to, sequence("A", 0));
         cJSON_AddItemToArray(to, special(s[1]));
     }
+    /* token types are BERT's alone */
     cJSON_AddItemToArray(two, sequence("B", j->layout == HF_BERT));
     cJSON_AddItemToArray(two, special(s[1]));
     all = cJSON_AddObjectToObject(o, "special_tokens");
@@ -192,6 +198,7 @@ static int write_words(const struct job *j)
     cJSON_AddStringToObject(o, "version", "1.0");
     cJSON_AddNullToObject(o, "truncation");
     cJSON_AddNullToObject(o, "padding");
+    /* in the order of their ids, as the library writes them */
     added = cJSON_AddArrayToObject(o, "added_tokens");
     for (int i = 0; i < j->rows; i++)
         for (int k = 0; k < 5; k++) {
@@ -231,6 +238,7 @@ int hf_tokens_write(enum hf_layout l, const char *to, const char *from, const st
     };
     char *codes = path_join(from, "codes"), *json = path_join(from, SUBWORD_TOKENIZER),
          *added = path_join(from, SUBWORD_ADDED);
+    /* another layout has other ids, which files of this one would not have */
     bool same = !strcmp(s->layout, hf_layout_name(l));
     bool spm = l == HF_XLM_ROBERTA || l == HF_MBART;
     bool xlm = l == HF_XLM && !tokens_only && file_exists(codes);

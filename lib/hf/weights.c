@@ -32,6 +32,7 @@ static int open_shard(struct weights *w, const char *dir, const char *name)
         if (!strcmp(w->shard[i].name, name)) return i;
     mem_room(&w->shard, &w->shard_cap, (size_t)w->n_shards + 1, sizeof *w->shard);
     struct shard *s = &w->shard[w->n_shards++];
+    /* counted already: weights_close frees it also where it cannot be opened */
     *s = (struct shard){ .name = mem_dup(name) };
     char *path = path_join(dir, name);
     if (str_ends(name, ".safetensors")) {
@@ -89,6 +90,7 @@ static int open_index(struct weights *w, const char *dir)
     int rc = cJSON_IsObject(map)
                  ? 0
                  : err_set("%s: has no \"weight_map\"; not an index of shards", w->path);
+    /* all shards now: a missing one is told before any work is done */
     if (rc == 0)
         cJSON_ArrayForEach(name, map)
             if ((rc = place(w, dir, name)) < 0) break;
@@ -137,6 +139,7 @@ const struct st_tensor *weights_find_any(struct weights *w, enum hf_layout l, co
     const struct st_tensor *t = weights_find(w, name);
     for (int i = 0; !t && hf_other_name(l, name, i, other); i++) {
         t = weights_find(w, other);
+        /* two differences at once: no prefix and TensorFlow's names, for one */
         for (int k = 0; !t && hf_other_name(l, other, k, plain); k++)
             t = weights_find(w, plain);
     }

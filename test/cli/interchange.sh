@@ -10,6 +10,10 @@ is "$(tail -n 2 bert/vocab | tr '\n' ' ')" '<id30> <id31> ' 'rows without a toke
 ckpt export -q -o hf bert
 is "$(head -n 6 hf/vocab.txt |
     tr '\n' ' ')" '[PAD] [unused1] [UNK] [CLS] [SEP] [MASK] ' 'and go back where they were'
+# an id in the row that another special does not have: one beyond the table
+cp -r bert far; chmod -R u+w far; rm far/model.sum
+sed -i 's/"bos": [0-9]*/"bos": 31/; s/"mask": [0-9]*/"mask": -1/' far/pieces.json
+fails 1 'far/pieces.json: id 31 is beyond the 31 words' ckpt export -q -o none far
 ckpt import -q -o xlm "$G/xlm"
 same xlm/codes "$G/xlm/merges.txt"
 is "$(echo 'ka le mu' | bpe-apply -q -c xlm/codes)" 'ka le mu'
