@@ -37,6 +37,7 @@ static struct unit *add_unit(struct examples *x, const struct rows *r,
                              struct example_source *from)
 {
     mem_room(&x->v, &x->cap, x->n + 1, sizeof *x->v);
+    /* units refer to their tokens by number: the array may move */
     mem_room(&x->id, &x->id_cap, x->ids + (size_t)r->n, sizeof *x->id);
     struct unit *u = &x->v[x->n++];
     *u = (struct unit){ .at = x->ids,
@@ -63,6 +64,7 @@ static int add_pair(struct examples *x, struct labelled_set *of, const struct la
     struct example_room *m = from->room;
     int longest = x->how.reads.longest, specials = x->how.reads.pair_two ? 4 : 3;
     int label = from->output && e->label >= 0 ? from->output[e->label] : -1;
+    /* before its text is encoded: only what is read counts for the share of unknown tokens */
     if (x->how.train && label < 0) {
         problems_add(&of->problems, "pairs without a label", e->line, "'%.60s'", e->text[0]);
         return 0;
@@ -73,6 +75,7 @@ static int add_pair(struct examples *x, struct labelled_set *of, const struct la
     size_t all = m->side[0].n + m->side[1].n + (size_t)specials;
     if (all > (size_t)longest)
         problems_add(&of->problems, "pairs cut to --longest rows", e->line, "%zu rows", all);
+    /* a text per line (predict) is a single sentence, and not a pair with an empty one */
     const struct encoded *second = of->kind == LABELLED_LINES ? NULL : &m->side[1];
     rows_pair(&m->rows, &m->side[0], second, pair_of(x), longest);
     add_unit(x, &m->rows, from)->label = label;
@@ -87,10 +90,12 @@ static int encode_words(struct examples *x, struct labelled_set *of, const struc
     struct example_room *m = from->room;
     size_t had = m->word_cap;
     mem_room(&m->word, &m->word_cap, (size_t)e->words, sizeof *m->word);
+    /* mem_room does not clear: encoded_free and encoder_text_encode rely on zeros */
     for (size_t i = had; i < m->word_cap; i++) m->word[i] = (struct encoded){ 0 };
     for (int i = 0; i < e->words; i++) {
         size_t n = strlen(e->word[i]);
         if (encoder_text_encode(from->encoder[0], e->word[i], n, &m->word[i]) < 0) return -1;
+        /* <s> and </s> take two rows; rows_tagged reads a longer word as <unk> */
         if (m->word[i].n && m->word[i].n <= (size_t)x->how.reads.longest - 2) continue;
         const char *what = m->word[i].n ? "words of more pieces than --longest, read as <unk>"
                                         : "words without a piece, read as <unk>";
@@ -104,6 +109,7 @@ static void add_part(struct examples *x, struct labelled_set *of, const struct t
 {
     struct unit *u = add_unit(x, &p->rows, from);
     u->word = x->words;
+    /* one side: examples_batch gives all rows the first language and token type 0 */
     u->split = u->rows;
     u->first_word = p->first;
     mem_room(&x->word_row, &x->row_cap, x->words + (size_t)p->words, sizeof *x->word_row);
@@ -111,12 +117,14 @@ static void add_part(struct examples *x, struct labelled_set *of, const struct t
     for (int i = 0; i < p->words; i++) {
         int tag = e->tag ? e->tag[p->first + i] : -1;
         int output = from->output && tag >= 0 ? from->output[tag] : -1;
+        /* its row is read all the same, as context of the others */
         if (x->how.train && output < 0) continue;
         x->word_row[x->words] = p->row[i];
         x->word_tag[x->words++] = output;
         u->words++;
     }
     if (u->words || !x->how.train) return;
+    /* the unit that add_unit has just made; its tokens go with it */
     x->n--;
     x->ids -= (size_t)u->rows;
     problems_add(&of->problems, "sentences without tags, left out", e->line, "'%.60s'",
@@ -174,8 +182,10 @@ static int add_question(struct examples *x, struct labelled_set *of, const struc
     for (int s = 0; s < 2; s++)
         if (encoder_text_encode(from->encoder[s], e->text[s], strlen(e->text[s]), &m->side[s]) < 0)
             return -1;
+    /* for prediction every window counts, wherever the answer is */
     int known = x->how.train ? answer_of(of, e, &m->side[1], &place) : 0;
     if (known < 0) return 0;
+    /* kept in the model: predict may then answer with "" */
     if (x->how.train && !known) x->how.reads.no_answer = true;
     if (!x->how.train) keep_spans(x, &m->side[1]);
     if (m->side[0].n > (size_t)r->question)
@@ -185,6 +195,7 @@ static int add_question(struct examples *x, struct labelled_set *of, const struc
         return err_set("%s:%llu: %s", of->name, (unsigned long long)e->line, err_msg());
     for (int i = 0; i < m->windows.n; i++) {
         const struct window *w = &m->windows.v[i];
+        /* windows of questions without an answer stay: row 0 is their answer */
         if (x->how.drop_empty && known && !w->start) continue;
         struct unit *u = add_unit(x, &w->rows, from);
         u->context = w->context;
@@ -205,6 +216,7 @@ int examples_add(struct examples *x, struct labelled_set *of, const struct label
     int rc = x->how.reads.task == MODEL_TASK_CLASS ? add_pair(x, of, e, from)
              : x->how.reads.task == MODEL_TASK_TAG ? add_sentence(x, of, e, from)
                                                    : add_question(x, of, e, from);
+    /* also of what was left out: numbers of examples are those of the set */
     x->count++;
     return rc;
 }
@@ -229,6 +241,8 @@ void examples_free(struct examples *x)
 void examples_batch(const struct examples *x, size_t i, struct batch *b, uint64_t sample)
 {
     const struct unit *u = &x->v[i];
+    /* token type 1 for the second side, if the model has types and was pre-trained on pairs of this
+     * form */
     int type = x->types > 1 && !x->how.reads.pair_two;
     struct batch_part a = { x->id + u->at, u->split, u->lang[0], 0, 0 };
     struct batch_part c = { x->id + u->at + u->split, u->rows - u->split, u->lang[1], type,
@@ -242,5 +256,6 @@ void examples_allowed(const struct examples *x, size_t i, uint8_t *allowed)
 {
     const struct unit *u = &x->v[i];
     for (int r = 0; r < u->rows; r++)
+        /* row 0, <s>, is where windows without the answer point */
         allowed[r] = r == 0 || (r >= u->context && r < u->context + u->tokens);
 }

@@ -34,6 +34,7 @@ static const struct reader *named(const char *format)
 static void sample_take(struct labelled_sample *x, const struct content *c)
 {
     const char *p = c->bytes, *end = c->bytes + c->n;
+    /* as the readers, which pass over blank lines */
     while (p < end && (*p == '\n' || *p == '\r')) p++;
     const char *stop = memchr(p, '\n', (size_t)(end - p));
     size_t n = (size_t)((stop ? stop : end) - p);
@@ -108,6 +109,7 @@ static int read_parallel(struct labelled_set *s, const char *path)
     for (int i = 0; i < 2; i++) {
         const char *file = i ? name + (comma - path) + 1 : name;
         if (content_read(&c[i], file) < 0) return -1;
+        /* examples point into the bytes of their files */
         labelled_keep(s, c[i].bytes);
         content_lines(&c[i]);
         labelled_keep(s, c[i].line);
@@ -131,6 +133,7 @@ int labelled_read(struct labelled_set *s, const char *path, const struct labelle
     if (o->kind == LABELLED_PARALLEL) return read_parallel(s, path);
     struct content c;
     if (content_read(&c, path) < 0) return -1;
+    /* "standard input" in messages, not "-" */
     c.name = s->name;
     labelled_keep(s, c.bytes);
     if (!c.n) return err_set("%s: is empty", s->name);
@@ -214,6 +217,7 @@ static int fill(struct labelled_stream *s, struct content *c, size_t *cap, size_
     int rc = 0;
     while (!s->ended && (rc = text_line(s->in, &line, &n)) > 0) {
         /* a byte order mark is no part of the first field */
+        /* a byte order mark is no part of the first field */
         if (text_lineno(s->in) == 1 && n >= 3 && !memcmp(line, "\xEF\xBB\xBF", 3)) {
             line += 3;
             n -= 3;
@@ -230,6 +234,7 @@ static int choose(struct labelled_stream *s, struct content *c, size_t *cap, siz
 {
     const char *stop = memchr(c->bytes, '\n', c->n);
     size_t n = (size_t)(stop - c->bytes);
+    /* no tab: what a user types at a classifier of single texts */
     bool one_text = s->o.kind == LABELLED_PAIRS && s->o.unlabelled && !memchr(c->bytes, '\t', n);
     s->reader = one_text && !s->o.format ? &reader_lines : reader_find(c, &s->o);
     if (!s->reader) return -1;
@@ -245,6 +250,7 @@ static int choose(struct labelled_stream *s, struct content *c, size_t *cap, siz
 
 static void begin(struct labelled_stream *s, struct content *c, size_t *cap)
 {
+    /* lines of later pieces are numbered from the file's first, for messages */
     c->before = text_lines(s->in);
     if (!s->header) return;
     size_t n = strlen(s->header);
@@ -262,6 +268,7 @@ int labelled_stream_next(struct labelled_stream *s, size_t bytes, struct labelle
     struct content c = { .name = set->name };
     size_t cap = 0;
     int rc = 0;
+    /* a piece may hold nothing that can be used: the next is read, since 0 means the end */
     while (rc == 0 && !set->n && !s->ended) {
         c.n = c.lines = 0;
         c.bytes = NULL;
@@ -270,6 +277,7 @@ int labelled_stream_next(struct labelled_stream *s, size_t bytes, struct labelle
         size_t empty = c.n;
         rc = fill(s, &c, &cap, bytes);
         if (rc == 0 && !s->reader && c.n) rc = choose(s, &c, &cap, bytes);
+        /* also on failure: the set's owner frees it */
         if (c.bytes) labelled_keep(set, c.bytes);
         if (rc < 0 || c.n == empty || !s->reader) break;
         set->kind = s->reader->kind;
@@ -277,6 +285,7 @@ int labelled_stream_next(struct labelled_stream *s, size_t bytes, struct labelle
         set->layout = s->layout;
         c.line = NULL;
         rc = s->reader->read(set, &c, &s->o);
+        /* later pieces have the columns of the first, whatever they look like by themselves */
         s->layout = set->layout;
         free(c.line);
     }

@@ -9,6 +9,7 @@
 
 int content_add(struct content *c, size_t *cap, const struct text *t, const char *line, size_t n)
 {
+    /* fields are C strings: a NUL would cut one short without a word */
     if (memchr(line, 0, n))
         return err_set("%s:%llu: has a NUL byte; this is not text", text_name(t),
                        (unsigned long long)text_lineno(t));
@@ -45,6 +46,7 @@ void content_lines(struct content *c)
     if (c->line) return;
     size_t cap = 0;
     for (char *p = c->bytes, *end = c->bytes + c->n; p < end; ) {
+        /* never NULL: content_add ends each line with one */
         char *stop = memchr(p, '\n', (size_t)(end - p));
         *stop = '\0';
         if (stop > p && stop[-1] == '\r') stop[-1] = '\0';
@@ -52,6 +54,7 @@ void content_lines(struct content *c)
         c->line[c->lines++] = p;
         p = stop + 1;
     }
+    /* no line is no error here; readers say what they miss */
     if (!c->line) c->line = mem_zero(1, sizeof *c->line);
 }
 
@@ -62,6 +65,7 @@ static char *unquote(char *from, char **end)
     char *to = from;
     for (from++; *from; from++) {
         if (*from == '"' && from[1] != '"') { from++; break; }
+        /* a doubled quote is one quote (Python's csv, excel dialect) */
         if (*from == '"') from++;
         *to++ = *from;
     }
@@ -73,6 +77,7 @@ int labelled_fields_cut(char *line, char **field, int most, bool csv)
 {
     int n = 0;
     for (char *p = line; ; ) {
+        /* fields beyond `most` are counted and not kept: the caller compares */
         if (n < most) field[n] = p;
         n++;
         char *end = NULL;
@@ -105,6 +110,7 @@ struct labelled *labelled_add(struct labelled_set *s, uint64_t line)
 
 int labels_find(const struct labels *l, const char *label)
 {
+    /* a few dozen labels: searching is faster than hashing */
     for (int i = 0; i < l->n; i++)
         if (!strcmp(l->v[i], label)) return i;
     return -1;
@@ -179,6 +185,7 @@ void problems_join(struct problems *to, const struct problems *part)
 {
     for (int i = 0; i < part->n; i++) {
         const struct problem *k = &part->kind[i];
+        /* adds one, and the place where it is the first of its kind; the others are added below */
         problems_add(to, k->what, k->line, "%s", k->first);
         for (int j = 0; j < to->n; j++)
             if (!strcmp(to->kind[j].what, k->what)) to->kind[j].n += k->n - 1;

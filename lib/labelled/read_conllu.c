@@ -18,6 +18,7 @@ static const char *const upos[] = {
  * near to the root (XTREME's conversion). */
 static const char *precedence(const char *lang)
 {
+    /* XTREME's lists, with names of tags that UD no longer has (CONJ) */
     if (lang && !strcmp(lang, "es")) return "VERB AUX PRON ADP DET";
     if (lang && !strcmp(lang, "fr")) return "VERB AUX PRON NOUN ADJ ADV ADP DET PART SCONJ CONJ";
     if (lang && !strcmp(lang, "it")) return "VERB AUX ADV PRON ADP DET INTJ";
@@ -38,6 +39,7 @@ struct tree {
 static size_t depth(const struct tree *t, size_t i)
 {
     size_t n = 0;
+    /* the bound ends a circle of heads, which a damaged treebank may have */
     while (n < t->n && t->w[i].head > 0 && t->w[i].head <= (long)t->n) {
         i = (size_t)t->w[i].head - 1;
         n++;
@@ -49,7 +51,9 @@ static size_t rank(const char *order, const char *tag)
 {
     size_t n = strlen(tag);
     for (const char *p = order; (p = strstr(p, tag)); p += n)
+        /* a whole name: CONJ stands in SCONJ, too */
         if ((p == order || p[-1] == ' ') && (p[n] == ' ' || !p[n])) return (size_t)(p - order);
+    /* tags outside of the list come last, and are equal */
     return strlen(order) + 1;
 }
 
@@ -84,6 +88,7 @@ static bool withheld(const struct tree *t)
 {
     size_t blank = 0;
     for (size_t i = 0; i < t->n; i++) blank += !strcmp(t->w[i].form, "_");
+    /* XTREME's rule; a sentence of one "_" may be meant */
     return t->n > 1 && blank + 1 >= t->n;
 }
 
@@ -94,6 +99,7 @@ static int finish(struct labelled_set *s, const struct labelled_options *o, stru
         problems_add(&s->problems, "sentences whose words are withheld ('_')", t->line, "%s", "");
         t->unusable = true;
     }
+    /* one bad line costs its sentence: words around it would lose their context */
     if (n && !t->unusable) {
         struct labelled *e = labelled_add(s, t->line);
         e->word = labelled_keep(s, mem_alloc(n * sizeof *e->word));
@@ -130,9 +136,12 @@ static int line_of(struct labelled_set *s, const struct labelled_options *o, str
         t->unusable = true;
         return labelled_refuse(s, o, line, BAD_LINE, field[0]);
     }
+    /* "8.1": an empty node, of the enhanced graph, that no text has */
     if (strchr(field[ID], '.')) return 0;                        /* an empty node */
     long first = strtol(field[ID], &end, 10), last = *end == '-' ? strtol(end + 1, &end, 10) : 0;
     bool range = last > 0;
+    /* numbers are checked, since a lost line would shift heads and ranges; 100 bounds a damaged
+     * range */
     if (*end || first != (long)t->n + 1 || (range && (last <= first || last - first > 100))) {
         t->unusable = true;
         return labelled_refuse(s, o, line, "lines whose number is not the next one", field[ID]);
@@ -182,6 +191,7 @@ static int read_conllu(struct labelled_set *s, struct content *c, const struct l
         if (*c->line[i]) rc = line_of(s, o, &t, c->line[i], c->before + i + 1);
         else rc = end_of(s, o, &t);
     }
+    /* the last sentence may lack its blank line */
     if (rc == 0) rc = end_of(s, o, &t);
     free(t.w);
     free(t.r);

@@ -53,6 +53,7 @@ static int put(struct labelled_set *s, const struct labelled_options *o, char *c
                const struct columns *k, uint64_t line)
 {
     int label = -1;
+    /* counted but never an error, strict or not: predict and score leave out the same rows */
     if (o->skip && (!strcmp(field[k->a], o->skip) || !strcmp(field[k->b], o->skip))) {
         problems_add(&s->problems, "rows with the sentence to skip", line, "'%.60s'", o->skip);
         return 0;
@@ -64,6 +65,8 @@ static int put(struct labelled_set *s, const struct labelled_options *o, char *c
             return 0;
         }
         if (!s->labels.n && !o->unlabelled) {
+            /* the first row decides whether it is inference or paraphrase; labels are in a fixed
+             * order, so that a head's outputs do not depend on the rows' */
             bool binary = !strcmp(name, "0") || !strcmp(name, "1");
             if (!binary && !is_class(given))
                 return labelled_refuse(s, o, line, UNKNOWN_LABEL, given);
@@ -84,6 +87,7 @@ static int put(struct labelled_set *s, const struct labelled_options *o, char *c
         char *end;
         e->score = strtod(field[k->score], &end);
         if (end == field[k->score] || *end) {
+            /* the example that was added above */
             s->n--;
             return labelled_refuse(s, o, line, "rows whose relatedness is no number",
                                    field[k->score]);
@@ -100,6 +104,7 @@ static int read_rows(struct labelled_set *s, struct content *c, const struct lab
     bool lang = o->lang && *o->lang;
     for (size_t i = first; i < c->lines; i++) {
         if (!*c->line[i]) {
+            /* the last one may be blank: editors leave such lines */
             if (i + 1 < c->lines
                 && labelled_refuse(s, o, c->before + i + 1, "blank lines", "") < 0)
                 return -1;
@@ -113,6 +118,8 @@ static int read_rows(struct labelled_set *s, struct content *c, const struct lab
         if (k->language >= 0) {
             const char *is = field[k->language];
             if (lang && strcmp(is, o->lang)) continue;
+            /* without a language asked for, a file of one is read, and one of several is
+             * ambiguous */
             if (!only) only = is;
             if (strcmp(only, is))
                 return err_set("%s:%zu: has rows of several languages ('%s', '%s'); choose one "
@@ -137,6 +144,7 @@ static int by_header(struct labelled_set *s, struct content *c, const struct lab
     struct columns k = { at[0], at[1], at[2], at[3], at[4], 0 };
     if (k.a < 0 || k.b < 0)
         return err_set("%s:1: the header has no column '%s'", s->name, name[k.a < 0 ? 0 : 1]);
+    /* a row needs the columns up to the last that is read */
     for (int i = 0; i < 5; i++)
         if (at[i] >= k.n) k.n = at[i] + 1;
     return read_rows(s, c, o, &k, 1);
@@ -174,6 +182,7 @@ static int read_columns(struct labelled_set *s, struct content *c, const struct 
         snprintf(lang, sizeof lang, "_%s", o->lang);
     else if (p && p < stop && p[9] == '_') {
         size_t n = strcspn(p + 9, "\t\r\n");
+        /* the first language's name is taken only if there is no other */
         const char *more = strstr(p + 9 + n, "sentence1_");
         if (more && more < stop)
             return err_set("%s:1: has columns of several languages; choose one with LANG=FILE",
@@ -190,7 +199,10 @@ static int read_xtreme(struct labelled_set *s, struct content *c, const struct l
 {
     content_lines(c);
     int n = 1;
-    for (const char *p = c->lines ? c->line[0] : ""; *p; p++) n += *p == '\t';
+    size_t first = 0;
+    /* blank lines may come first, as where the format is recognised */
+    while (first + 1 < c->lines && !*c->line[first]) first++;
+    for (const char *p = c->lines ? c->line[first] : ""; *p; p++) n += *p == '\t';
     struct columns k = { 0, 1, n > 2 ? 2 : -1, -1, -1, n > 2 ? 3 : 2 };
     return read_rows(s, c, o, &k, 0);
 }

@@ -76,6 +76,7 @@ static const char *id_of(const struct at *x, const cJSON *question)
     if (!cJSON_IsNumber(id)) return cJSON_GetStringValue(id);
     double v = id->valuedouble;
     if (!(fabs(v) < 0x1p53) || v != floor(v)) return NULL;
+    /* + 0.0: "-0" would be no id that predictions have */
     char *text = labelled_keep(x->s, mem_alloc(24));
     snprintf(text, 24, "%.0f", v + 0.0);
     return text;
@@ -97,6 +98,7 @@ static int read_answers(const struct at *x, const cJSON *list, size_t number)
         bool there = at != ANSWER_ELSEWHERE && !strncmp(e->text[1] + at, text, strlen(text));
         *to = (struct answer){ text, there ? at : ANSWER_ELSEWHERE,
                                there ? at + strlen(text) : ANSWER_ELSEWHERE };
+        /* without answer_start nothing is misplaced: predictions need no place */
         if (!there && start)
             problems_add(&x->s->problems, MISPLACED, first_line(x, MISPLACED, e->id),
                          "question '%.60s'", e->id);
@@ -124,6 +126,7 @@ static int read_paragraph(const struct at *x, const cJSON *paragraph)
                            x->s->name, x->s->n + 1, question);
         if (answers && !cJSON_IsArray(answers))
             return err_set("%s: the answers of question '%.60s' are not a list", x->s->name, id);
+        /* number_lines knows the lines once all are read */
         struct labelled *e = labelled_add(x->s, 0);
         e->id = id;
         e->text[0] = question;
@@ -147,6 +150,7 @@ static void find_repeated(const struct at *x)
     struct labelled_set *s = x->s;
     const struct labelled **v = mem_alloc((s->n + 1) * sizeof *v);
     for (size_t i = 0; i < s->n; i++) v[i] = &s->v[i];
+    /* of equal ids in the order of the file: the later one is reported */
     qsort(v, s->n, sizeof *v, by_id);
     for (size_t i = 1; i < s->n; i++)
         if (!strcmp(v[i]->id, v[i - 1]->id))
@@ -166,6 +170,8 @@ static void number_lines(const struct at *x, size_t n)
     uint64_t line = 1;
     for (size_t i = 0; i < x->s->n; i++) {
         struct labelled *e = &x->s->v[i];
+        /* questions come in the order of the text, so each byte is looked at once; an id within
+         * other text makes a line number wrong, and nothing else */
         const char *found = *e->id ? strstr(p, e->id) : NULL;
         if (found) {
             line += line_at(counted, found) - 1;
@@ -179,6 +185,7 @@ static int read_squad(struct labelled_set *s, struct content *c, const struct la
 {
     cJSON *root = json_parse(c->bytes, c->n, s->name);
     if (!root) return -1;
+    /* examples point to its strings; labelled_free deletes it */
     s->json = root;
     struct at x = { s, o, c->bytes };
     const cJSON *data = cJSON_IsArray(root) ? root : cJSON_GetObjectItemCaseSensitive(root, "data"),

@@ -32,6 +32,7 @@ static bool next(const struct content *c, struct cursor *x)
         x->n = (size_t)(stop - x->p);
         x->p = stop + 1;
         x->number++;
+        /* content_lines has not cut them: recognising leaves the bytes as they are */
         while (x->n && (is_blank(x->line[x->n - 1]) || x->line[x->n - 1] == '\r')) x->n--;
         for (; x->n && *x->line == ' '; x->n--) x->line++;
         x->first = x->begins;
@@ -47,6 +48,7 @@ static int count_fields(const char *line, size_t n, char separator)
 {
     int k = 1;
     for (size_t i = 0; i < n; i++)
+        /* empty fields count between tabs; several spaces are one separator */
         k += line[i] == separator && (separator == '\t' || (i && line[i - 1] != ' '));
     return k;
 }
@@ -75,6 +77,7 @@ static bool is_comment(const char *line, size_t n, bool first, const struct labe
 static bool is_number(const char *s, size_t n)
 {
     char copy[32], *end;
+    /* strtod takes "nan" and "inf", which may be words */
     if (!n || n >= sizeof copy || !strchr("-0123456789", *s)) return false;
     memcpy(copy, s, n);
     copy[n] = '\0';
@@ -108,6 +111,7 @@ static struct labelled_layout look(const struct content *c)
         const char *f = field_of(x.line, x.n, l.separator, 0, &n);
         numbered += is_number(f, n);
     }
+    /* most, not all: "1" may be a word, and the number of one line may be damaged */
     l.word = 2 * numbered > words;
     return l;
 }
@@ -127,6 +131,7 @@ static bool uneven(const struct content *c, const struct labelled_layout *l, str
 static const char *chunk_type(const char *tag, size_t n)
 {
     if (n == 1 && *tag == 'O') return tag + 1;
+    /* BIO, IOBES and BILOU */
     return n > 2 && strchr("BIESLU", *tag) && tag[1] == '-' ? tag + 2 : NULL;
 }
 
@@ -161,6 +166,7 @@ static bool two_tags(const struct content *c, const struct labelled_layout *l, s
             if (len && pass && known_type(t, types, a, len)) { *x = at; return true; }
             if (len && !pass && types < TYPES && !known_type(t, types, a, len))
                 t[types++] = (struct type){ a, len };
+            /* "O", "_" and "-" agree everywhere, and prove nothing */
             if (pass || (n[0] == 1 && strchr("O_-", *f[0])) || (n[1] == 1 && strchr("O_-", *f[1])))
                 continue;
             both++;
@@ -221,6 +227,7 @@ static void finish(struct labelled_set *s, struct sentence *x)
     e->words = (int)x->n;
     e->word = labelled_keep(s, x->word);
     e->tag = labelled_keep(s, x->tag);
+    /* the set has its arrays; the next sentence begins with none */
     *x = (struct sentence){ 0 };
 }
 
@@ -236,6 +243,7 @@ static void put(struct sentence *x, const char *word, int tag, uint64_t line)
 static const char *after_prefix(const char *word)
 {
     const char *colon = strchr(word, ':');
+    /* the word itself may be a colon: "en::" */
     return colon && colon[1] ? colon + 1 : word;
 }
 
@@ -274,7 +282,9 @@ static int line_of(struct labelled_set *s, const struct labelled_options *o, con
     char *word = field[r->columns ? l->word : n == 1 ? 0 : n - 2],
          *tag = field[r->columns && r->tag ? r->tag : n - 1];
     size_t len = strlen(tag);
+    /* is there a tag at all? */
     bool named = n > 1 || (o->bare_tags && !r->columns);
+    /* trailing spaces are in several published files, and would make labels of their own */
     while (named && len && tag[len - 1] == ' ') tag[--len] = '\0';
     if (named && n > 1 && !len) return labelled_refuse(s, o, line, NO_TAG, word);
     if (named && !o->unlabelled && strchr(tag, ' '))
@@ -290,6 +300,7 @@ static int read_columns(struct labelled_set *s, struct content *c, const struct 
     struct sentence x = { 0 };
     struct labelled_layout here = look(c);
     int rc = 0;
+    /* of a stream the first piece's: a later one may be a sentence of numbers */
     if (!s->layout.columns) s->layout = here;
     content_lines(c);
     for (size_t i = 0; i < c->lines && rc == 0; i++) {
@@ -318,6 +329,7 @@ static size_t prefix_of(const char *s)
 static bool all_prefixed(const struct content *c, const char *first, size_t n)
 {
     int seen = 0;
+    /* 20 lines: enough that words with a colon in them do not look like it */
     for (const char *p = first; p && *p && seen < 20; seen++) {
         if (*p != '\n' && *p != '\r' && strncmp(p, first, n)) return false;
         p = strchr(p, '\n');
@@ -402,6 +414,7 @@ static int read_conll(struct labelled_set *s, struct content *c, const struct la
 static int read_germeval(struct labelled_set *s, struct content *c,
                          const struct labelled_options *o)
 {
+    /* two columns of tags: which one is meant only the user knows, or the gold file */
     if (!o->format && !o->likely && !o->unlabelled)
         return err_set("%s: has two columns of tags: --format germeval takes the names, "
                        "germeval-inner the names inside of names",
@@ -429,7 +442,8 @@ static int read_lines(struct labelled_set *s, struct content *c, const struct la
         e->text[0] = o->unlabelled ? c->line[i] : labelled_nli(c->line[i]);
         if (!o->unlabelled) e->label = labels_index(&s->labels, e->text[0]);
         e->score = strtod(c->line[i], &end);
-        if (*end) e->score = NAN;
+        /* nothing before the tab is no number, though strtod says 0 */
+        if (*end || end == c->line[i]) e->score = NAN;
     }
     return 0;
 }

@@ -42,6 +42,7 @@ struct encoder_text *encoder_text_open(const char *dir, const char *lang, const 
     struct encoder_text *e = mem_zero(1, sizeof *e);
     e->v = v;
     e->offsets = offsets_new();
+    /* false: case is as the folder says */
     if ((e->raw = raw_open(dir, lang, false)) && (e->work = raw_work_new(e->raw))
         && read_how(e, dir) == 0)
         return e;
@@ -231,6 +232,7 @@ int windows_make(struct windows *w, const struct window_options *o, const struct
     int asked = question->n < (size_t)o->question ? (int)question->n : o->question;
     int specials = o->format == PAIR_TWO ? 4 : 3, room = o->longest - asked - specials;
     size_t first = 0, last = 0;
+    /* an answer without a token (white space alone) is not known */
     bool known = answer && offsets_pieces(context->span, context->n, (uint32_t)answer->from,
                                           (uint32_t)answer->to, &first, &last);
     w->n = 0;
@@ -239,6 +241,7 @@ int windows_make(struct windows *w, const struct window_options *o, const struct
                        "tokens; raise "
                        "--longest",
                        o->longest, asked);
+    /* a stride beyond the window would leave tokens in no window */
     if (o->stride > room)
         return err_set("windows of %d rows hold %d tokens of the context, and --stride %d would "
                        "leave some out; give --stride %d or less",
@@ -249,10 +252,12 @@ int windows_make(struct windows *w, const struct window_options *o, const struct
         struct window *v = new_window(w);
         struct encoded c = part_of(context, at, n > 0 ? n : 0);
         rows_pair(&v->rows, &q, &c, o->format, o->longest);
+        /* <s>, the question, and the one or two </s> between it and the context */
         v->context = 1 + asked + (specials - 2);
         v->first = at;
         v->tokens = n > 0 ? n : 0;
         aim(v, first, last, known);
+        /* at the end, so that an empty context has its window */
         if (left <= room) return 0;
     }
 }
@@ -296,6 +301,7 @@ static int best_rows(const float *x, int n, int best[ANSWER_BEST])
     for (int r = 0; r < n; r++) {
         int at = have;
         while (at > 0 && x[best[at - 1]] < x[r]) at--;
+        /* insertion into 20: a window has some 400 rows, and most stop at the first comparison */
         if (at == ANSWER_BEST) continue;
         if (have < ANSWER_BEST) have++;
         for (int k = have - 1; k > at; k--) best[k] = best[k - 1];
@@ -317,7 +323,9 @@ static void look(const struct windows *w, int i, const float *start, const float
         if (!in_context(v, s[a]) || !window_has_most(w, i, first)) continue;
         for (int b = 0; b < n_e; b++) {
             float score = start[s[a]] + end[e[b]];
+            /* run_squad.py's rules for a valid range */
             if (!in_context(v, e[b]) || e[b] < s[a] || e[b] - s[a] >= ANSWER_LONGEST) continue;
+            /* of equals the first */
             if (found->any && score <= found->score) continue;
             found->any = true;
             found->first = first;

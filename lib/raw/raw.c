@@ -42,6 +42,7 @@ static int open_codes(struct raw_text *p, const char *dir)
                                       "training" TOKENS,
                                       dir)
                             : 0;
+    /* bpe_new copies what it needs */
     if (there && rc == 0) {
         p->bpe = bpe_new(&codes, "@@");
         codes_free(&codes);
@@ -90,8 +91,10 @@ struct raw_text *raw_open(const char *path, const char *lang, bool uncased)
     struct raw_text *p = mem_zero(1, sizeof *p);
     struct stat st;
     bool folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+    /* Moses has no rules without a language, and its default is English */
     if (!lang) lang = "en";
     int rc = folder                                       ? open_folder(p, path, lang, false)
+             /* a tokeniser's file without a model, as bpe-apply and tokenize take it */
              : (p->subword = subword_open(path, uncased)) ? 0
                                                           : -1;
     if (rc == 0) return p;
@@ -121,6 +124,7 @@ struct raw_work *raw_work_new(const struct raw_text *p)
 {
     struct raw_work *w = mem_zero(1, sizeof *w);
     if (p->subword) w->subword = subword_work_new(p->subword);
+    /* alone in w so far: a folder has subwords or a tokenizer, never both */
     if (p->tokenizer && !(w->tokenizer = tokenizer_work_new(p->tokenizer))) {
         free(w);
         return NULL;
@@ -145,6 +149,7 @@ void raw_work_free(struct raw_work *w)
 static void add_word(const struct raw_text *p, struct raw_work *w, const char *word, size_t n,
                      bool first, struct tbuf *tokens)
 {
+    /* without codes a word is a piece */
     const struct bpe_piece whole = { 0, (uint32_t)n }, *piece = &whole;
     size_t pieces = p->bpe ? bpe_word(p->bpe, w->bpe, word, n, NULL, &piece) : 1;
     for (size_t j = 0; j < pieces; j++) {
@@ -165,6 +170,7 @@ int raw_encode(const struct raw_text *p, struct raw_work *w, const char *line, s
     for (size_t i = 0; i < w->words.n; ) {
         const char *s = w->words.p + i;
         size_t k = 0;
+        /* tokenizer_line may end its line */
         while (i + k < w->words.n && s[k] != ' ' && s[k] != '\n' && s[k] != '\r') k++;
         i += k + 1;
         if (!k) continue;
@@ -193,6 +199,7 @@ bool raw_goes_on(const struct raw_text *p, struct raw_work *w, const char *token
     tbuf_byte(&w->words, ' ');
     tbuf_add(&w->words, next, next_n);
     subword_join(p->subword, w->words.p, w->words.n, &w->joined);
+    /* both may vanish (a marker alone): nothing separates them */
     return !w->joined.n || !memchr(w->joined.p, ' ', w->joined.n);
 }
 
@@ -202,6 +209,7 @@ void raw_decode_word(const struct raw_text *p, const char *tokens, size_t n, str
     for (size_t i = 0; i < n; ) {
         if (n - i >= 3 && !memcmp(tokens + i, "@@ ", 3)) { i += 3; continue; }
         /* a word that was cut off in the middle */
+        /* decoding may stop at its limit within a word: the marker is no text */
         if (n - i == 2 && !memcmp(tokens + i, "@@", 2)) break;
         tbuf_byte(word, tokens[i++]);
     }
@@ -215,6 +223,7 @@ void raw_decode(const struct raw_text *p, struct raw_work *w, const char *tokens
     if (p->subword) { subword_join(p->subword, tokens, n, text); return; }
     now->n = 0;
     raw_decode_word(p, tokens, n, now);
+    /* markers go before detokenising, which looks at letters beside punctuation */
     if (p->case_marker) {
         w->cased.n = 0;
         casemark_unmark(now->n ? now->p : "", now->n, &w->cased);
@@ -222,6 +231,7 @@ void raw_decode(const struct raw_text *p, struct raw_work *w, const char *tokens
     }
     if (p->tokenized) detok_line(p->detok, w->detok, now->n ? now->p : "", now->n, text);
     else tbuf_add(text, now->p, now->n);
+    /* detok_line ends its line; the caller adds one where the input had one */
     while (text->n > begin && text->p[text->n - 1] == '\n') text->n--;
 }
 

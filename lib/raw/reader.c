@@ -22,6 +22,8 @@ static bool cuts(const char *dir)
 {
     struct subword_settings s;
     if (!dir) return false;
+    /* a folder that cannot be read has no tokeniser: this is for advice, and others say what is
+     * wrong */
     if (subword_settings_read(&s, dir) > 0 && s.kind != SUBWORD_BPE) return s.kind != SUBWORD_NONE;
     char *path = path_join(dir, RAW_SETTINGS);
     bool there = file_exists(path);
@@ -32,6 +34,7 @@ static bool cuts(const char *dir)
 char *reader_advice(const char *dir, bool raw)
 {
     struct mem_text t;
+    /* plain text that the model's own tokeniser has cut */
     if (raw) return mem_dup("its language or script may be new to the model");
     if (!cuts(dir)) return mem_dup("cut it into tokens as the model's own text was (bpe-apply)");
     mem_text_open(&t);
@@ -72,6 +75,7 @@ int reader_line(struct raw_reader *r, const char *line, size_t n)
     if (r->raw) {
         r->cut.n = 0;
         if (raw_encode(r->raw, r->work, line, n, &r->cut) < 0) return -1;
+        /* an empty buffer has no memory yet */
         line = r->cut.n ? r->cut.p : "";
         n = r->cut.n;
     }
@@ -83,6 +87,7 @@ int reader_line(struct raw_reader *r, const char *line, size_t n)
 void reader_wrap(struct raw_reader *r)
 {
     mem_room(&r->id, &r->cap, r->n + 2, sizeof *r->id);
+    /* in place: the next line writes over it anyway */
     memmove(r->id + 1, r->id, r->n * sizeof *r->id);
     r->id[0] = VOCAB_BOS;
     r->id[r->n + 1] = VOCAB_EOS;

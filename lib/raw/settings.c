@@ -31,6 +31,7 @@ char *raw_settings(const struct tokenize_options *o)
 {
     struct mem_text t;
     mem_text_open(&t);
+    /* only what is on: a file of an older version means what it meant when options are added */
     fputs("# how tokenize made the tokens\n", t.f);
     for (int i = 0; i < N_FLAGS; i++)
         if (*((const bool *)((const char *)o + flags[i].at)))
@@ -70,10 +71,12 @@ int raw_settings_parse(struct tokenize_options *o, const char *text, const char 
             s += n + (s[n] == '\n');
             const char *p = one + strspn(one, " \t\r");
             if (!*p || *p == '#') continue;
+            /* %c: something after the value makes three; a line too long is no setting either */
             if (n >= sizeof one || sscanf(p, "%95[^ \t=] = %95s %c", name, value, &tail) != 2)
                 return err_set("%s:%d: not \"name = value\"", where, line);
             char *dot = strchr(name, '.');
             if (dot) *dot = '\0';
+            /* set on a copy: lines of other languages are checked as well, and have no effect */
             struct tokenize_options checked = *o;
             if (set(&checked, dot ? dot + 1 : name, value) < 0)
                 return err_set(

@@ -122,6 +122,7 @@ fails 1 "standard input:2: the word is 'dog', but 'cat' in w" bash \
     -c "printf 'The\tX\ndog\tX\n' | score -m tag-accuracy w"
 fails 1 "gold:1: a correlation needs a number per example" bash -c "cat a | score -m spearman gold"
 fails 1 "standard input:1: 'x' is not a number" bash -c "echo 1 > n; echo x | score -m pearson n"
+fails 1 "standard input:1: '' is not a number" bash -c "printf '\\t7\\n' | score -m pearson n"
 fails 1 'gold.json:1: not valid JSON' bash \
     -c "echo '{\"data\": ' > gold.json; echo {} | score -m squad gold.json"
 printf '{"data": [{"paragraphs": [{"context": "a b", '\

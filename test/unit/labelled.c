@@ -86,6 +86,9 @@ static void xtreme_pairs(void **state)
     assert_int_equal(set.labels.n, 2);
     GOOD("a\tb\nc\td\n", .kind = LABELLED_PAIRS);
     assert_int_equal(set.v[1].label, -1);
+    GOOD("\na\tb\tneutral\nc\td\tentailment\n", .kind = LABELLED_PAIRS);
+    assert_int_equal(set.v[0].label, 1);
+    assert_int_equal(set.v[0].line, 2);
 }
 
 static void wrong_rows_are_counted_and_named(void **state)
