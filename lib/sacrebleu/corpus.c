@@ -36,6 +36,7 @@ static int slurp(const char *path, int flags, char **bytes, size_t *n)
     }
     free(block);
     text_close(t);
+    /* callers free what *bytes is, failed or not */
     if (status < 0) { free(*bytes); *bytes = NULL; }
     return status;
 }
@@ -57,10 +58,13 @@ static int cut_lines(struct segments *l, const char *path, size_t n, bool cr, bo
     while (p < end) {
         const char *nl = memchr(p, '\n', (size_t)(end - p)), *stop = nl ? nl : end,
                    *next = nl ? nl + 1 : end, *q;
+        /* Python's universal newlines, on standard input alone: sacreBLEU opens files with
+         * newline="\n". A "\r" right before "\n" is white space at the line's end */
         while (cr && (q = memchr(p, '\r', (size_t)(stop - p))) && q + 1 < stop) {
             add_line(l, &cap, p, (size_t)(q - p), strip);
             p = q + 1;
         }
+        /* ICU's lengths are int, and UTF-16 and tokens need their share */
         if (stop - p > LINE_MAX_BYTES)
             return err_set("%s:%zu: line is longer than 256 MiB; split it", path, l->n + 1);
         add_line(l, &cap, p, (size_t)(stop - p), strip);
@@ -100,6 +104,7 @@ static int cut_fields(const struct segments *from, const char *path, struct segm
                 "%s:%zu: %d tab-separated fields, not %d; give every line the same number", path,
                 i + 1, f + 1, fields);
     }
+    /* only now: segments that were cut in part have no lines */
     for (int f = 0; f < fields; f++) to[f].n = from->n;
     return 0;
 }
@@ -116,8 +121,10 @@ int corpus_read_refs(struct score_corpus *c, char *const *paths, int n, int fiel
         return 0;
     }
     struct segments all;
+    /* one file holds them all (--num-refs) */
     if (read_lines(c, &all, paths[0], false) < 0) { segments_free(&all); return -1; }
     int status = cut_fields(&all, paths[0], c->ref, fields, true, false);
+    /* the fields of all references lie in these bytes; one of them frees it */
     c->ref[0].bytes = all.bytes;
     free(all.v);
     return status;
@@ -132,6 +139,7 @@ static int add_reference(char **bytes, size_t *n, size_t *cap, const char *path)
     mem_room(bytes, cap, *n + m + 1, 1);
     memcpy(*bytes + *n, more, m);
     *n += m;
+    /* or the last line of one set and the first of the next would be one */
     if (m && (*bytes)[*n - 1] != '\n') (*bytes)[(*n)++] = '\n';
     free(more);
     return 0;
@@ -174,6 +182,7 @@ int corpus_read_testsets(struct score_corpus *c, const char *names, const char *
         if (rc == 0) rc = add_set(c, &t, name, at, &n, &cap);
         testset_free(&t);
     }
+    /* cut once all sets are read: lines point into bytes that move while they grow */
     for (int r = 0; r < c->n_refs && rc == 0; r++)
         rc = cut_lines(&c->ref[r], c->own_path[r], n[r], false, true);
     free(all);
@@ -196,6 +205,7 @@ int corpus_read_stdin(struct score_corpus *c)
     if (read_lines(c, &all, NULL, true) < 0) { segments_free(&all); return -1; }
     int systems = 1;
     if (all.n)
+        /* the first line says how many systems there are */
         for (size_t k = 0; k < all.v[0].n; k++) systems += all.v[0].p[k] == '\t';
     c->from_stdin = true;
     for (int i = 0; i < systems; i++) {
@@ -203,6 +213,7 @@ int corpus_read_stdin(struct score_corpus *c)
         snprintf(name, sizeof name, "System %d", i + 1);
         add_name(c, name);
     }
+    /* one system is not copied into fields, unless a later line has a tab, which is an error */
     if (systems == 1
         && (!all.n
             || !memchr(all.bytes, '\t',
@@ -222,6 +233,8 @@ int corpus_read_systems(struct score_corpus *c, const char *const *paths, int n,
         int same = 0;
         while (same < c->n_systems && strcmp(c->name[same], paths[i])) same++;
         if (same < c->n_systems) {
+            /* the shell's pattern for the systems may name the baseline again; sacreBLEU passes
+             * over it, too */
             if (paired && same == 0) continue;
             return err_set("%s: given twice as a system; name each file once", paths[i]);
         }
@@ -251,6 +264,7 @@ size_t score_corpus_tokenised(const struct segments *l)
 {
     size_t lines = 0;
     for (size_t i = 0; i < l->n; i++)
+        /* sacreBLEU's own rule; what it is for is in scoring.c */
         lines += l->v[i].n >= 2 && !memcmp(l->v[i].p + l->v[i].n - 2, " .", 2);
     return lines;
 }
@@ -258,6 +272,8 @@ size_t score_corpus_tokenised(const struct segments *l)
 void corpus_name_baseline(struct score_corpus *c)
 {
     bool files = !c->from_stdin;
+    /* files keep their names, but for the first; from standard input the baseline is no "System
+     * 1" */
     for (int s = 0; s < (files ? 1 : c->n_systems); s++) {
         size_t size = strlen(c->name[s]) + 32;
         char *name = mem_alloc(size);

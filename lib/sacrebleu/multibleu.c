@@ -19,6 +19,7 @@ static void add_segment(struct bleu_stats *s, struct ngram *work, const struct s
     ngram_begin(work, BLEU_ORDER);
     for (int r = 0; r < n_refs; r++) {
         size_t d = hyp_n > ref_n[r] ? hyp_n - ref_n[r] : ref_n[r] - hyp_n;
+        /* the script's closest reference length; of equally close ones the shortest */
         if (d < gap) { gap = d; length = ref_n[r]; }
         else if (d == gap && ref_n[r] < length) length = ref_n[r];
         ngram_ref(work, refs[r], ref_n[r]);
@@ -38,6 +39,7 @@ void multibleu_line(const struct bleu_stats *s, char to[200])
     double p[BLEU_ORDER], sum = 0, bp = 1;
     for (int k = 0; k < BLEU_ORDER; k++) {
         p[k] = s->total[k] ? (double)s->correct[k] / (double)s->total[k] : 0;
+        /* my_log of the script: exp of it is 0, and so is BLEU without a match of any order */
         sum += p[k] == 0 ? -9999999999. : log(p[k]);
     }
     /* The script divides by zero when the hypothesis is empty; the limit is 0. */
@@ -75,10 +77,12 @@ static int read_all(char *const *args, int n_args, const char *path, bool lower,
 {
     size_t cap = 0;
     int status = 0;
+    /* one argument is a stem, as of the script; several are files, which it cannot be given */
     for (int i = 0; i < n_args && n_args > 1 && status == 0; i++)
         status = read_ref(ref, &cap, n, args[i], lower);
     if (n_args == 1) {
         const char *stem = args[0];
+        /* the script's order: STEM0 or STEM before STEM.ref0 */
         const char *infix = !exists(stem, "", -1) && !exists(stem, "", 0) && exists(stem, ".ref", 0)
                                 ? ".ref"
                                 : "";
@@ -87,6 +91,7 @@ static int read_all(char *const *args, int n_args, const char *path, bool lower,
             status = read_ref(ref, &cap, n, name, lower);
             free(name);
         }
+        /* opened although it is missing where there is no other, for the message */
         if (status == 0 && (exists(stem, "", -1) || *n == 0))
             status = read_ref(ref, &cap, n, stem, lower);
     }
@@ -104,6 +109,7 @@ static int work(void *ctx, size_t chunk, int thread)
 {
     const struct job *j = ctx;
     struct worker *w = &j->worker[thread];
+    /* made by the thread that uses it, and kept over its chunks */
     if (!w->grams) {
         w->grams = ngram_new();
         w->ref = mem_zero((size_t)j->n, sizeof *w->ref);
@@ -126,6 +132,7 @@ int multibleu_segments(const struct segments *hyp, const struct segments *ref, i
                        struct bleu_stats *sum)
 {
     for (int r = 0; r < n; r++)
+        /* the script goes on without that reference, and says nothing */
         if (ref[r].n < hyp->n)
             return err_set(
                 "%zu hypotheses, but reference %d has only %zu lines; give line-parallel files",
@@ -135,6 +142,7 @@ int multibleu_segments(const struct segments *hyp, const struct segments *ref, i
     int status = par_for((hyp->n + CHUNK - 1) / CHUNK, work, &j);
     for (int t = 0; t < threads; t++) {
         struct worker *w = &j.worker[t];
+        /* sums of integers: the same in any order of threads */
         bleu_merge(sum, &w->sum);
         for (int r = 0; r < n && w->ref; r++) free(w->ref[r].v);
         ngram_free(w->grams);
@@ -158,6 +166,7 @@ int multibleu_print(char *const *args, int n_args, const char *path, bool lower,
         result_rows_add(rows, "multi-bleu", -1, "%.*s", (int)strspn(line + 7, "0123456789."),
                         line + 7);
         if (!result_rows_instead(rows)) fprintf(to, "%s\n", line);
+        /* the line is written first, as the script does; the status tells */
         if (hyp.n == 0)
             rc = err_set("%s: no lines to score; is it empty?", path ? path : "standard input");
         else if (sum.ref_len == 0)

@@ -7,6 +7,8 @@ enum { POOL = 4 };
  * other. */
 static uint32_t hash_in(uint32_t v, uint32_t *constant)
 {
+    /* numpy/random/bit_generator.pyx: the constant begins as INIT_A and goes on by MULT_A; mix has
+     * MIX_MULT_L and MIX_MULT_R */
     v ^= *constant;
     *constant *= 0x931E8875u;
     v *= *constant;
@@ -21,6 +23,7 @@ static uint32_t mix(uint32_t a, uint32_t b)
 
 void pcg64_seed(struct pcg64 *g, uint64_t seed)
 {
+    /* a seed of fewer words than the pool is filled up with zeros */
     uint32_t entropy[POOL] = { (uint32_t)seed, (uint32_t)(seed >> 32) }, pool[POOL],
              constant = 0x43B0D7E5u;
     for (int i = 0; i < POOL; i++) pool[i] = hash_in(entropy[i], &constant);
@@ -29,6 +32,7 @@ void pcg64_seed(struct pcg64 *g, uint64_t seed)
             if (from != to) pool[to] = mix(pool[to], hash_in(pool[from], &constant));
 
     uint32_t word[8];
+    /* INIT_B and MULT_B, for generate_state */
     constant = 0x8B51F9DDu;
     for (int i = 0; i < 8; i++) {
         uint32_t v = pool[i % POOL] ^ constant;
@@ -40,6 +44,7 @@ void pcg64_seed(struct pcg64 *g, uint64_t seed)
     for (int i = 0; i < 4; i++) w[i] = word[2 * i] | (uint64_t)word[2 * i + 1] << 32;
 
     unsigned __int128 start = (unsigned __int128)w[0] << 64 | w[1];
+    /* an odd increment, whatever the seed: the period is full */
     *g = (struct pcg64){ .inc = ((unsigned __int128)w[2] << 64 | w[3]) << 1 | 1 };
     /* the order of PCG's own seeding: step, add, step */
     pcg64_next(g);
@@ -52,8 +57,10 @@ uint64_t pcg64_next(struct pcg64 *g)
     const unsigned __int128 multiplier = (unsigned __int128)0x2360ED051FC65DA4u << 64
                                          | 0x4385DF649FCCF645u;
     g->state = g->state * multiplier + g->inc;
+    /* XSL-RR: both halves xor'd, turned by the top six bits */
     uint64_t v = (uint64_t)(g->state >> 64) ^ (uint64_t)g->state;
     unsigned turn = (unsigned)(g->state >> 122);
+    /* & 63: a shift by 64 is undefined */
     return v >> turn | v << (-turn & 63);
 }
 

@@ -13,12 +13,14 @@ void report_repr(double v, bool single, char to[32])
     while (digits < 18 && (single ? strtof(e, NULL) != (float)v : strtod(e, NULL) != v));
     int exponent = atoi(strchr(e, 'e') + 1);
     digits--;                                        /* digits after the first */
+    /* where Python's repr changes to an exponent */
     if (exponent < -4 || exponent >= 16) {
         /* %e writes at least two digits of exponent, as Python does */
         snprintf(to, 32, "%s", e);
         return;
     }
     int decimals = digits - exponent;
+    /* a float always shows a point: "32.0" */
     snprintf(to, 32, "%.*f", decimals > 1 ? decimals : 1, v);
 }
 
@@ -33,6 +35,7 @@ static void repr_rounded(double v, int width, char to[32])
 static void score_text(const struct report_score *r, int width, char to[1000])
 {
     int n = snprintf(to, 1000, "%.*f", width, r->score);
+    /* sacreBLEU's sign that there is an interval: a mean of 0 shows none */
     if (r->has_interval && r->mean > 0)
         snprintf(to + n, (size_t)(1000 - n), " (μ = %.*f ± %.*f)", width, r->mean, width, r->ci);
 }
@@ -72,6 +75,7 @@ static void single_json(FILE *to, const struct report_score *r, int width)
     if (*r->verbose) fprintf(to, ",\n \"verbose_score\": \"%s\"", r->verbose);
     char items[400], *rest = items, *item;
     snprintf(items, sizeof items, "%s", r->signature);
+    /* each item of the signature again, as a key of its own */
     while ((item = strsep(&rest, "|"))) {
         char *colon = strchr(item, ':');
         fprintf(to, ",\n \"%.*s\": \"%s\"", (int)(colon - item), item, colon + 1);
@@ -138,6 +142,7 @@ static void json_string(FILE *to, const char *s)
     bool valid = utf8_check(s, n) == n;
     while (n) {
         int len = 1;
+        /* a file's name need not be UTF-8: its bytes are shown as Latin-1 */
         uint32_t c = valid ? utf8_get(s, n, &len) : (unsigned char)*s;
         if (c == '"' || c == '\\') fprintf(to, "\\%c", (int)c);
         else if (c == '\n') fputs("\\n", to);
@@ -171,6 +176,7 @@ static void systems_json(FILE *to, char *const *names, int n_systems, const stru
             const struct report_score *x = &r[s * n_metrics + k];
             char score[32], p[32] = "null", mean[32] = "null", ci[32] = "null";
             fprintf(to, ",\n        \"%s\": ", x->name);
+            /* without a test sacreBLEU's table is of strings already rounded */
             if (!test) { fprintf(to, "\"%.*f\"", width, x->score); continue; }
             report_repr(x->score, false, score);
             if (x->has_p) report_repr(x->p, false, p);
@@ -233,6 +239,7 @@ static void grid(FILE *to, const struct table *t, bool colour, bool baseline)
                 const char *ink = !colour                ? NULL
                                   : row == 0             ? "\033[36m"
                                   : baseline && row == 1 ? "\033[33m"
+                                  /* red is a difference that may be chance */
                                   : l == 1 && x->red     ? "\033[31m"
                                                          : NULL;
                 put_cell(to, x->line[l], t->width[c], c, ink);
@@ -314,12 +321,14 @@ void report_systems(FILE *to, char *const *names, int n_systems, const struct re
             if (x->has_p) {
                 snprintf(p, sizeof p, "(p = %.4f)%s", x->p, x->p > 0.05 ? "" : "*");
                 c->red = x->p > 0.05;
+                /* text has p on a line below, LaTeX beside */
                 if (o->format == REPORT_TEXT) snprintf(c->line[1], CELL, "%s", p);
                 else snprintf(c->line[0] + n, (size_t)(CELL - n), " %s", p);
             }
         }
     }
     for (int c = 0; c < t.columns; c++) {
+        /* two more than the heading, as tabulate has it */
         t.width[c] = characters(at(&t, 0, c)->line[0]) + 2;
         for (int row = 1; row < t.rows; row++)
             for (int l = 0; l < 2; l++) {

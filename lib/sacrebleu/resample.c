@@ -112,6 +112,7 @@ static double numpy_mean(const struct metric *m, const double *v, int n)
 
 static double half_width(const struct metric *m, double *scores, int trials)
 {
+    /* callers are done with the order, which pairs resamples of two systems */
     qsort(scores, (size_t)trials, sizeof *scores, ascending);
     /* 2.5% on either side */
     double low = scores[trials / 40], high = scores[trials - trials / 40 - 1];
@@ -129,6 +130,7 @@ struct interval resample_interval(const struct metric *m, double *scores, int tr
         sum = s;
     }
     r.mean = (double)((sum + lost) / trials);
+    /* the scores were NumPy's float32, and so is what mean returns */
     if (metric_is_f32(m)) r.mean = (double)(float)r.mean;
     return r;
 }
@@ -150,6 +152,7 @@ double resample_p(const struct metric *m, const double *baseline, const double *
     double *gap = mem_alloc((size_t)trials * sizeof *gap);
     bool single = metric_is_f32(m);
     for (int i = 0; i < trials; i++)
+        /* in the precision in which NumPy has the scores: a comparison below may depend on it */
         gap[i] = single ? (double)fabsf((float)system[i] - (float)baseline[i])
                         : fabs(system[i] - baseline[i]);
     /* shifted to the null hypothesis: differences of resamples vary around the observed one */
@@ -179,6 +182,7 @@ static int ar_trial(void *ctx, size_t trial, int thread)
     double moved[METRIC_STATS_MAX] = { 0 }, one[METRIC_STATS_MAX], two[METRIC_STATS_MAX];
     const uint8_t *keep = a->keep + trial * a->n;
     for (size_t i = 0; i < a->n; i++) {
+        /* the rows that are exchanged, by their difference: half the additions */
         if (!keep[i]) continue;
         const double *row = a->gain + i * (size_t)width;
         for (int k = 0; k < width; k++) moved[k] += row[k];
@@ -212,6 +216,7 @@ int resample_ar(const struct metric *m, const double *baseline, const double *sy
     pcg64_seed(&g, seed);
     for (int t = 0; t < trials && status == 0; t += batch) {
         int now = trials - t < batch ? trials - t : batch;
+        /* one bit after another, as NumPy draws a matrix of booleans row by row */
         for (size_t i = 0; i < (size_t)now * n; i++) keep[i] = (uint8_t)pcg64_bit(&g, &bits);
         a.gap = gap + t;
         status = par_for((size_t)now, ar_trial, &a);

@@ -109,6 +109,7 @@ static int choose_metrics(struct scoring *s)
             break;
         }
         for (int i = 0; i < s->n; i++) seen |= s->metric[i].kind == (enum metric_kind)k;
+        /* a metric named twice is one */
         if (seen) continue;
         s->metric[s->n] = s->as;
         s->metric[s->n++].kind = (enum metric_kind)k;
@@ -125,6 +126,7 @@ static int choose_seed(struct scoring *s)
     if (!v) v = "12345";
     if (!strcasecmp(v, "none")) {
         s->seed_name = "none";
+        /* never without a number, even in a sandbox: such a run is not repeated anyway */
         if (getrandom(&s->seed_number, sizeof s->seed_number, 0) != sizeof s->seed_number)
             s->seed_number = (uint64_t)getpid();
         return 0;
@@ -154,6 +156,7 @@ static int choose_tokenizer(struct scoring *s)
     };
     for (int k = 0; k < 3; k++) {
         if (strcmp(target, own[k].target)) continue;
+        /* compared with the whole target: "-zh" and not "-zho" */
         if (!given) s->as.bleu.tokenizer = own[k].tokenizer;
         else if (s->as.bleu.tokenizer != own[k].tokenizer)
             msg_warn("the tokeniser for %s is %s; scores with another are hard to compare",
@@ -166,6 +169,7 @@ int scoring_open(struct scoring *s)
 {
     for (int k = 0; k < s->n; k++) {
         struct metric *m = &s->metric[k];
+        /* chrF and TER split text by rules of their own */
         if (m->kind != METRIC_BLEU || !score_tok_trained(m->bleu.tokenizer)) continue;
         m->bleu.segmenter = s->segmenter = segmenter_open(m->bleu.tokenizer);
         if (!s->segmenter) return -1;
@@ -190,11 +194,14 @@ int scoring_check(struct scoring *s)
     if (s->sentence && (s->confidence || scoring_paired(s)))
         return err_set("--sentence-level cannot be combined with statistical tests");
     if (choose_tokenizer(s) < 0) return -1;
+    /* sacreBLEU's defaults; the value of the other methods is not used */
     if (!prog_given("smooth-value")) b->smooth_value = b->smooth == BLEU_SMOOTH_FLOOR ? 0.1 : 1;
+    /* a sentence shorter than 4 tokens would score 0 otherwise */
     b->effective_order = s->sentence;
     if (choose_metrics(s) < 0 || choose_seed(s) < 0) return -1;
     if (s->sentence && s->n > 1)
         return err_set("--sentence-level takes one metric, not %d", s->n);
+    /* the variable wins over --format in sacreBLEU, too; other values of it are passed over */
     if (format && !strcasecmp(format, "json")) s->look.format = REPORT_JSON;
     if (format && !strcasecmp(format, "text")) s->look.format = REPORT_TEXT;
     if (format && !strcasecmp(format, "latex")) s->look.format = REPORT_LATEX;
@@ -275,6 +282,7 @@ static int print_one(struct scoring *s, const struct score_corpus *c, FILE *to)
 {
     struct report_score r[METRIC_KINDS];
     struct signature sign = { .n_refs = c->n_refs };
+    /* JSON's keys are the long signature's, whatever --short says */
     bool brief = s->brief && s->look.format != REPORT_JSON;
     if (s->confidence) { sign.bs = s->trials_ci; sign.seed = s->seed_name; }
     /* sacreBLEU prints BLEU, chrF, TER, in whatever order they were asked for */
@@ -289,6 +297,7 @@ static int print_one(struct scoring *s, const struct score_corpus *c, FILE *to)
         r[k] = scored(m, sum, &sign, brief);
         r[k].has_interval = s->confidence; r[k].mean = ci.mean; r[k].ci = ci.ci;
         result_rows_add(s->rows, r[k].name, -1, "%.*f", s->look.width, r[k].score);
+        /* as in the line: no interval of zeros */
         if (s->confidence && ci.mean > 0)
             result_rows_half(s->rows, "%.*f", s->look.width, ci.ci);
     }
@@ -313,8 +322,10 @@ static int score_column(const struct scoring *s, const struct metric *m,
         if (!stats) { rc = -1; break; }
         metric_sum(m, stats, n, sum);
         *x = scored(m, sum, sign, s->brief);
+        /* r is the baseline's score here, since its row comes first */
         double gap = x->score > r->score ? x->score - r->score : r->score - x->score;
         if (s->paired_bs) {
+            /* the same seed for each system: the same resamples, which is what pairs them */
             rc = resample_bootstrap(m, stats, n, s->seed_number, s->trials_bs, scores);
             if (i == 0) memcpy(baseline_scores, scores, trials * sizeof *scores);
             else {
@@ -343,9 +354,11 @@ static int print_systems(struct scoring *s, struct score_corpus *c, FILE *to)
     struct report_score *r = mem_zero((size_t)c->n_systems * (size_t)s->n, sizeof *r);
     struct report_test t = { s->paired_bs, s->paired_bs ? s->trials_bs : s->trials_ar };
     int rc = 0;
+    /* sacreBLEU keeps the order of a test's metrics, and sorts those of plain scores */
     if (!test) qsort(s->metric, (size_t)s->n, sizeof *s->metric, by_kind);
     for (int k = 0; k < s->n && rc == 0; k++)
         rc = score_column(s, &s->metric[k], c, &sign, r + k);
+    /* after scoring, whose messages have the files' names */
     if (test) corpus_name_baseline(c);
     if (rc == 0)
         report_systems(to, c->name, c->n_systems, r, s->n, &s->look, test ? &t : NULL);

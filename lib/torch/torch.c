@@ -89,6 +89,7 @@ static void push(struct torch_file *f, uint32_t v)
 static struct value *push_new(struct torch_file *f, enum kind kind)
 {
     uint32_t v = make(f, kind);
+    /* the pointer holds until the next value is made */
     push(f, v);
     return &f->value[v];
 }
@@ -112,6 +113,7 @@ static int add(struct torch_file *f, struct value *to, const uint32_t *v, size_t
 {
     mem_room(&to->list.v, &to->list.cap, to->list.n + n, sizeof *v);
     for (size_t i = 0; i < n; i++) {
+        /* a mark belongs to the stack: MARK in a container would be found by nothing */
         if (f->value[v[i]].kind == MARK) return bad(f, "a mark inside a container");
         to->list.v[to->list.n++] = v[i];
     }
@@ -123,6 +125,7 @@ static int gather(struct torch_file *f, enum kind kind, size_t at, size_t drop)
 {
     uint32_t c = make(f, kind);
     if (add(f, &f->value[c], f->stack + at, f->n_stack - at) < 0) return -1;
+    /* the values go, and of TUPLE the mark below them (drop) */
     f->n_stack = at - drop;
     push(f, c);
     return 0;
@@ -174,6 +177,7 @@ static int remember(struct torch_file *f, uint64_t at)
     size_t had = f->n_memo;
     if (at >= had) {
         mem_room(&f->memo, &f->memo_cap, (size_t)at + 1, sizeof *f->memo);
+        /* 0: nothing is stored there (torch_file) */
         memset(f->memo + had, 0, ((size_t)at + 1 - had) * sizeof *f->memo);
         f->n_memo = (size_t)at + 1;
     }
@@ -197,6 +201,7 @@ static int push_name(struct torch_file *f, const unsigned char *module, size_t n
                      const unsigned char *name, size_t nn)
 {
     for (int i = 0; i < KNOWN; i++)
+        /* both names whole: "torch._utils_x" is another module */
         if (nm == strlen(known[i].module) && !memcmp(module, known[i].module, nm)
             && nn == strlen(known[i].name) && !memcmp(name, known[i].name, nn)) {
             push_new(f, NAME)->i = i;
@@ -228,11 +233,13 @@ static int storage(struct torch_file *f)
         return bad(f, "a persistent id that is not a storage's");
     struct value *v[5];
     for (int i = 0; i < 5; i++) v[i] = &f->value[t->list.v[i]];
+    /* v[3], the device, is passed over: all tensors are read to the host */
     if (!is_text(v[0], "storage") || v[1]->kind != NAME || known[v[1]->i].what != STORAGE_TYPE
         || v[2]->kind != TEXT || v[4]->kind != INT)
         return bad(f, "a persistent id that is not a storage's");
     enum st_dtype type = known[v[1]->i].type;
     int64_t elements = v[4]->i;
+    /* text() refuses a NUL, so the key's bytes are a C string here; 8: "data/" and the end */
     char *name = mem_zero(strlen(f->prefix) + v[2]->text.n + 8, 1);
     strcat(strcpy(name, f->prefix), "data/");
     memcpy(name + strlen(name), v[2]->text.p, v[2]->text.n);
@@ -273,6 +280,7 @@ static void copy_strided(char *to, const unsigned char *from, size_t size, int n
 static int rebuild_tensor(struct torch_file *f, const struct value *args)
 {
     struct value *s, *o, *size, *stride;
+    /* a seventh, metadata, may follow in newer files, and changes no number */
     if (args->list.n < 6) return bad(f, "a tensor with too few arguments");
     s = &f->value[args->list.v[0]]; o = &f->value[args->list.v[1]];
     size = &f->value[args->list.v[2]]; stride = &f->value[args->list.v[3]];
@@ -287,7 +295,8 @@ static int rebuild_tensor(struct torch_file *f, const struct value *args)
         if (a->kind != INT || b->kind != INT || a->i < 0 || b->i < 0)
             return bad(f, "a tensor whose shape is not of whole numbers");
         t.shape[d] = a->i;
-        step[d] = b->i;
+        /* the stride of a dimension of 1 may be any number, which copy_strided must not add */
+        step[d] = a->i > 1 ? b->i : 0;
         if (__builtin_mul_overflow(n, a->i, &n)) return bad(f, "a tensor that is too large");
     }
     if (o->i < 0 || o->i > s->storage.elements || n > s->storage.elements)
@@ -305,6 +314,7 @@ static int rebuild_tensor(struct torch_file *f, const struct value *args)
     if (n && left < 0) return bad(f, "a tensor that reaches beyond its storage");
     size_t bytes = st_dtype_size(t.dtype);
     t.bytes = (size_t)n * bytes;
+    /* an offset at the storage's end is no address of a number */
     t.data = n ? s->storage.p + (size_t)o->i * bytes : s->storage.p;
     if (!contiguous) {
         f->copied += t.bytes;
@@ -339,6 +349,7 @@ static int reduce(struct torch_file *f)
     case REBUILD_PARAMETER:
         if (!args->list.n || f->value[args->list.v[0]].kind != TENSOR)
             return bad(f, "a parameter that is not a tensor");
+        /* a parameter is its tensor; requires_grad and hooks are of no use here */
         push(f, args->list.v[0]);
         return 0;
     case STORAGE_TYPE: break;
@@ -362,6 +373,7 @@ static bool count(struct torch_file *f, int bytes, uint64_t *v)
 {
     const unsigned char *p = operand(f, (uint64_t)bytes);
     *v = 0;
+    /* the highest byte first */
     for (int i = bytes; p && i-- > 0; ) *v = *v << 8 | p[i];
     return p != NULL;
 }
@@ -424,6 +436,7 @@ static int integer(struct torch_file *f, int bytes)
 {
     uint64_t v;
     if (!count(f, bytes, &v)) return -1;
+    /* BININT alone is signed */
     push_new(f, INT)->i = bytes == 4 ? (int64_t)(int32_t)(uint32_t)v : (int64_t)v;
     return 0;
 }
@@ -434,6 +447,7 @@ static int step(struct torch_file *f)
     uint64_t v;
     int64_t at;
     switch (*f->p++) {
+    /* the protocol's number and frames' lengths tell nothing that the opcodes do not */
     case 0x80: return operand(f, 1) ? 0 : -1;                            /* PROTO */
     case 0x95: return operand(f, 8) ? 0 : -1;                            /* FRAME */
     case '.': return 1;
@@ -471,6 +485,7 @@ static int step(struct torch_file *f)
     case 'R': return reduce(f);
     case 'b': /* BUILD: attributes of the dictionary (_metadata) */
         return pop(f) && top(f, DICT) ? 0 : -1;
+    /* back on the opcode, for the byte's number in the message */
     default: f->p--; return bad(f, "an instruction that a state dict does not need");
     }
 }
@@ -493,6 +508,7 @@ static int collect(struct torch_file *f)
             return err_set("%s: \"%.*s\" is %s, not a tensor; save the state dict alone", f->path,
                            n, (const char *)key->text.p, kind_names[v->kind]);
         struct st_tensor *t = &f->named[f->n_named++];
+        /* a copy: tied weights are one tensor under two names */
         *t = f->tensor[v->i];
         t->name = mem_zero(key->text.n + 1, 1);
         memcpy(t->name, key->text.p, key->text.n);
@@ -513,6 +529,7 @@ static int load(struct torch_file *f)
     const struct zip_member *pickle = NULL, *order;
     for (int i = 0; i < f->zip.n && !pickle; i++) {
         size_t n = strlen(f->zip.m[i].name);
+        /* torch.save puts all members into a folder named after the file */
         if (n > 8 && !strcmp(f->zip.m[i].name + n - 9, "/data.pkl")) pickle = &f->zip.m[i];
     }
     if (!pickle)
@@ -523,6 +540,7 @@ static int load(struct torch_file *f)
     strcat(strcpy(name, f->prefix), "byteorder");
     order = zip_find(&f->zip, name);
     free(name);
+    /* older files have no such member, and are little-endian */
     if (order && (order->n != 6 || memcmp(order->p, "little", 6)))
         return err_set("%s: its numbers are not little-endian", f->path);
     /* number 0 means "not remembered" */

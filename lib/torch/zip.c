@@ -22,6 +22,7 @@ static int find_directory(struct directory *d, const struct map *m, const char *
         return err_set("%s: %zu bytes are too few for a zip archive; the file is cut short", path,
                        m->n);
     size_t first = m->n - END > COMMENT_MOST ? m->n - END - COMMENT_MOST : 0, at = m->n - END;
+    /* its comment ends the file: the same four bytes in a tensor or comment are not taken for it */
     while (memcmp(m->p + at, "PK\5\6", 4) || at + END + le(m->p + at + 20, 2) != m->n)
         if (at-- == first)
             return err_set("%s: not a zip archive, or cut short: it has no end record", path);
@@ -30,10 +31,12 @@ static int find_directory(struct directory *d, const struct map *m, const char *
     bool big = d->at == UINT32_MAX || d->bytes == UINT32_MAX || d->entries == UINT16_MAX;
     if (big && at >= LOCATOR && !memcmp(p - LOCATOR, "PK\6\7", 4)) {
         uint64_t e = le(p - LOCATOR + 8, 8);
+        /* the second condition guards the first: the difference may have wrapped */
         if (e > m->n - END64 || m->n < END64 || memcmp(m->p + e, "PK\6\6", 4))
             return err_set("%s: its zip64 end record is not where it should be", path);
         *d = (struct directory){ le(m->p + e + 48, 8), le(m->p + e + 40, 8), le(m->p + e + 32, 8) };
     }
+    /* entries by the bytes they need, before memory is taken for them */
     if (d->at > m->n || d->bytes > m->n - d->at || d->entries > d->bytes / ENTRY)
         return err_set("%s: its zip directory reaches beyond the file; it is cut short or damaged",
                        path);
@@ -83,6 +86,7 @@ static size_t read_entry(struct zip *z, const struct map *m, const unsigned char
         return 0;
     }
     struct zip_member *e = &z->m[z->n];
+    /* bit 0: encrypted; method 0: stored */
     if (le(p + 8, 2) & 1 || le(p + 10, 2) != 0 || packed != size) {
         err_set("%s: member %d is compressed or encrypted; PyTorch's are neither", path, z->n);
         return 0;
@@ -91,6 +95,8 @@ static size_t read_entry(struct zip *z, const struct map *m, const unsigned char
         err_set("%s: member %d is not where the directory says", path, z->n);
         return 0;
     }
+    /* the local header has lengths of its own: PyTorch pads its extra field, so that storages are
+     * aligned */
     uint64_t data = at + LOCAL + le(m->p + at + 26, 2) + le(m->p + at + 28, 2);
     if (data > m->n || size > m->n - data) {
         err_set("%s: member %d ends beyond the file; it is cut short or damaged", path, z->n);
@@ -98,6 +104,7 @@ static size_t read_entry(struct zip *z, const struct map *m, const unsigned char
     }
     *e = (struct zip_member){ mem_zero(name + 1, 1), m->p + data, size };
     memcpy(e->name, p + ENTRY, name);
+    /* only what has a name is counted: zip_free frees so many */
     z->n++;
     return all;
 }
@@ -122,6 +129,7 @@ int zip_read(struct zip *z, const struct map *map, const char *path)
         left -= n;
     }
     qsort(z->m, (size_t)z->n, sizeof *z->m, by_name);
+    /* readers differ in which of two they take: what was checked would not be what is used */
     for (int i = 1; i < z->n; i++)
         if (!strcmp(z->m[i - 1].name, z->m[i].name)) {
             err_set("%s: two members of one name in the zip archive", path);

@@ -176,6 +176,21 @@ static void one_tensor(void **state)
     torch_close(f);
 }
 
+/* A stride that is never walked, 2^63 - 1: added to an offset it left the numbers of C. */
+static void the_stride_of_a_dimension_of_one_is_any_number(void **state)
+{
+    (void)state;
+    static const char view[] =
+        DICT(TENSOR(SIX, "K\0", "K\3K\1K\2\x87",
+                    "K\1" "\x8a\x08" "\xff\xff\xff\xff\xff\xff\xff\x7f" "K\3\x87"));
+    static const float transposed[6] = { 1, 4, 2, 5, 3, 6 };
+    int n;
+    struct torch_file *f = open_pickle(view, sizeof view - 1);
+    if (!f) fail_msg("%s", err_msg());
+    assert_memory_equal(torch_tensors(f, &n)->data, transposed, sizeof transposed);
+    torch_close(f);
+}
+
 static void damaged_pickles_are_refused(void **state)
 {
     (void)state;
@@ -453,6 +468,7 @@ int main(void)
         cmocka_unit_test(a_model_of_two_pieces),
         cmocka_unit_test(damaged_models_are_refused),
         cmocka_unit_test(one_tensor),
+        cmocka_unit_test(the_stride_of_a_dimension_of_one_is_any_number),
         cmocka_unit_test(damaged_pickles_are_refused),
         cmocka_unit_test(more_values_than_a_state_dict_needs_are_refused),
         cmocka_unit_test(views_without_end_are_refused),
