@@ -10,6 +10,8 @@
 #include "common/mem.h"
 #include "common/thread.h"
 
+/* 65,536 words for a thread at a time; 256 look-ups wait together; a tally below 256 KiB would
+ * spill all the time */
 enum { BLOCK = 1 << 16, BATCH = 256, M = 1 << 20, LEAST = 1 << 18 };
 
 /* Bytes resident now: what --memory bounds is what the system sees, not what was asked for. */
@@ -19,11 +21,14 @@ static size_t resident(void)
     unsigned long size, pages = 0;
     if (f && fscanf(f, "%lu %lu", &size, &pages) != 2) pages = 0;
     if (f) fclose(f);
+    /* without /proc the peak stands in: too careful, never too much */
     return pages ? pages * (size_t)sysconf(_SC_PAGESIZE) : mem_peak();
 }
 
 size_t levels_room(const struct ngrams_options *o, size_t least)
 {
+    /* the words and numbers of a block in each thread (walk_block, count_block), and 2 MiB for the
+     * rest */
     size_t fixed = resident() + (size_t)o->threads * BLOCK * 16 + 2 * M;
     if (o->memory >= fixed + least) return o->memory - fixed;
     err_set("--memory %.0fM is too little for the n-grams found so far; give at least %zuM",
@@ -49,11 +54,13 @@ static int walk_block(void *ctx, size_t i, int thread)
     uint64_t around = (uint64_t)w->l->o->longest - 1, at = (uint64_t)i * BLOCK, end = at + BLOCK;
     if (end > s->n) end = s->n;
     uint64_t from = at > around ? at - around : 0, to = end + around < s->n ? end + around : s->n;
+    /* made by the thread that uses it; the pool keeps thread numbers apart */
     if (!w->buf[thread]) w->buf[thread] = mem_alloc((BLOCK + 2 * NGRAMS_LONGEST) * sizeof **w->buf);
     size_t want = (size_t)(to - from) * sizeof **w->buf, have = 0;
     while (have < want) {
         ssize_t got = pread(fileno(s->file), (char *)w->buf[thread] + have, want - have,
                             (off_t)(from * sizeof **w->buf + have));
+        /* the file was written by this process: an end is as wrong as an error */
         if (got <= 0)
             return err_sys("%s: cannot read a temporary file",
                            w->l->o->tmp ? w->l->o->tmp : "TMPDIR");
@@ -80,6 +87,7 @@ static inline uint32_t hash(uint64_t key) { return (uint32_t)((key * 0x9E3779B97
 
 uint32_t level_find(const struct level *l, uint64_t key)
 {
+    /* an empty slot holds 0, which is the answer for what is not there */
     return *ID_FIND(&l->table, hash(key), id, l->key[id] == key);
 }
 
@@ -89,6 +97,7 @@ static void level_find_all(const struct level *l, const uint64_t *key, uint32_t 
 {
     const struct id_table *t = &l->table;
     for (size_t i = 0; i < n; i++) __builtin_prefetch(&t->slot[hash(key[i]) & t->mask]);
+    /* of an empty slot this is key[0], which is there, too */
     for (size_t i = 0; i < n; i++) __builtin_prefetch(&l->key[t->slot[hash(key[i]) & t->mask]]);
     for (size_t i = 0; i < n; i++) number[i] = level_find(l, key[i]);
 }
@@ -105,6 +114,7 @@ void level_extend(const struct level *l, const uint32_t *word, const uint32_t *h
         number[i] = 0;
         /* An n-gram is frequent only if both its parts without the first and without the last word
          * are (Apriori): head[i + 1] is the part without the first. */
+        /* at the last place head[i + 1] is beyond the array: the look-up alone decides */
         if (head[i] && is_word(word[i]) && (i + 1 == n || head[i + 1])) {
             key[waiting] = level_key(head[i], word[i]);
             at[waiting++] = (uint32_t)i;
@@ -170,12 +180,16 @@ static int count_block(void *ctx, const struct levels_block *b)
     const uint32_t *word = b->id + b->first - 1 + skip;
     number[0] = head[0] = 0;
     if (c->k == 2)
+        /* a word's number is that of its 1-gram */
         for (size_t i = skip; i <= own; i++)
             number[i] = is_word(word[i - skip]) ? word[i - skip] : 0;
     else {
         if (c->before && read_ends(c, c->before, (int64_t)b->at - 2, head, own + 1) < 0) return -1;
+        /* k is 3: the 1-grams of the place before are the words themselves */
         for (size_t i = skip; i <= own && !c->before; i++) {
             const uint32_t *w = word + i - skip;
+            /* b->id begins with the words around the block, or with the text, and then none is
+             * before it */
             head[i] = w > b->id && is_word(w[-1]) ? w[-1] : 0;
         }
         level_extend(&c->l->of[c->k - 1], word, head + skip, number + skip, own + 1 - skip);
@@ -197,6 +211,7 @@ static int keep(void *ctx, uint64_t key, uint64_t count)
     struct level *l = &c->l->of[c->k];
     /* now, not after: rare n-grams are most of them, and a level of all would not fit in memory */
     if (count < c->l->o->min_count) return 0;
+    /* numbers are 32 bits, from 1, and level_room takes one more */
     if (l->n == UINT32_MAX - 2)
         return err_set("more than 2^32 frequent n-grams of %d words; raise --min-count", c->k);
     level_room(l, (size_t)l->n + 2);
@@ -213,6 +228,7 @@ static int count_level(struct levels *l, int k, FILE **ends)
 {
     const struct ngrams_options *o = l->o;
     struct level *to = &l->of[k];
+    /* half of what is there for the tables: the level's own arrays grow in the other half */
     size_t room = levels_room(o, (size_t)o->threads * 2 * LEAST);
     if (!room) return -1;
     struct counting c = { l, k, mem_zero((size_t)o->threads, sizeof *c.tally), *ends, NULL,
@@ -220,12 +236,15 @@ static int count_level(struct levels *l, int k, FILE **ends)
     for (int i = 0; i < o->threads; i++)
         c.tally[i] = tally_new(room / 2 / (size_t)o->threads, o->tmp);
     level_room(to, 1);
+    /* at k = 2 the words are the numbers, and at the last level nobody reads them */
     int rc = k > 2 && k < o->longest && !(c.ends = tmp_open(o->tmp)) ? -1 : 0;
     if (rc == 0) rc = levels_each(l, count_block, &c);
     for (int i = 0; i < par_threads(); i++) free(c.room[i]);
     free(c.room);
+    /* read by this pass only: two such files exist at a time, not one per level */
     if (c.before) fclose(c.before);
     *ends = c.ends;
+    /* merged in ascending order of keys: numbers do not depend on threads or memory */
     if (rc == 0) rc = tally_merge(c.tally, o->threads, keep, &c);
     for (int i = 0; i < o->threads; i++) {
         l->runs += tally_runs(c.tally[i]);
@@ -253,11 +272,13 @@ int levels_count(struct levels *l, const struct ngrams_options *o, const struct 
     l->of[1].n = words;
     for (uint32_t i = 1; i <= words; i++) {
         l->of[1].key[i] = i;
+        /* a word's key is its number, so that level_words ends at it */
         l->of[1].count[i] = word[i - 1].count;
     }
     int rc = 0;
     FILE *ends = NULL;
     for (int k = 2; k <= o->longest && rc == 0; k++) rc = count_level(l, k, &ends);
+    /* a failure may leave it open */
     if (ends) fclose(ends);
     if (rc < 0) levels_free(l);
     return rc;

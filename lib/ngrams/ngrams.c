@@ -51,11 +51,13 @@ static void part_logs(const struct levels *l, int n, uint32_t i,
  * sum of log p over cuts of the words before b. */
 static double score(const struct levels *l, int n, uint32_t i)
 {
+    /* best[0] = 0: no words, no factor */
     double p[NGRAMS_LONGEST][NGRAMS_LONGEST + 1], best[NGRAMS_LONGEST + 1] = { 0 };
     part_logs(l, n, i, p);
     for (int b = 1; b <= n; b++) {
         best[b] = -INFINITY;
         for (int a = 0; a < b; a++)
+            /* the whole n-gram is no cut of itself */
             if (b - a < n) best[b] = fmax(best[b], best[a] + p[a][b]);
     }
     return (l->o->score == NGRAMS_PMI2 ? 2 : 1) * p[0][n] - best[n];
@@ -75,6 +77,8 @@ static int by_bytes(const struct spelling *s, uint32_t a, uint32_t b)
     for (int i = 0; i < s->k; i++) {
         if (x[i] == y[i]) continue;
         const struct counted_word *v = &s->r->word[x[i] - 1], *w = &s->r->word[y[i] - 1];
+        /* at the end of the word comes a space, or after the last one nothing, which is less than
+         * any byte */
         int c = memcmp(v->s, w->s, v->n < w->n ? v->n : w->n), after = i + 1 < s->k ? ' ' : -1;
         if (c) return c;
         return v->n < w->n ? after - (unsigned char)w->s[v->n] : (unsigned char)v->s[w->n] - after;
@@ -112,6 +116,8 @@ static int ranking_make(struct ranking *r, const struct levels *l, const struct 
             r->order[k][i - 1] = i;
         }
         struct spelling s = { r, k };
+        /* best_first never returns 0 for two different n-grams, so the order does not hang
+         * on qsort */
         if (n) qsort_r(r->order[k], n, sizeof *r->order[k], best_first, &s);
         for (uint32_t i = 0; i < n; i++) r->rank[k][r->order[k][i]] = i;
     }
@@ -135,6 +141,7 @@ static void ranking_free(struct ranking *r)
 static int share(const struct ngrams_options *o, int k)
 {
     int at = k - o->least + 1, lengths = o->longest - o->least + 1;
+    /* shares are 1/2, 1/4, ...; the last two are equal, so that they add up to 1 */
     return lengths == 1 ? 0 : at < lengths ? at : lengths - 1;
 }
 
@@ -158,6 +165,7 @@ static int cover_block(void *ctx, const struct levels_block *b)
     uint64_t *first = mem_alloc(b->n * sizeof *first);
     struct { uint32_t i; int k; } *who = mem_zero(b->n, sizeof *who);
     /* of the frequent n-grams that end at each place: those of k - 1 words, and of k */
+    /* number[0] stays 0: nothing ends before the block's second word */
     uint32_t *head = mem_alloc(b->n * sizeof *head), *number = mem_zero(b->n, sizeof *number);
     for (size_t i = 0; i < b->n; i++) {
         first[i] = UINT64_MAX;
@@ -165,22 +173,27 @@ static int cover_block(void *ctx, const struct levels_block *b)
     }
     for (int k = 2; k <= o->longest && b->n > 1; k++) {
         level_extend(&r->l->of[k], b->id + 1, head, number + 1, b->n - 1);
+        /* shorter ones are only needed to find the longer ones */
         for (size_t i = (size_t)k - 1; i < b->n && k >= o->least; i++) {
             if (!number[i]) continue;
             uint64_t at = enters(o, k, r->rank[k][number[i]]);
             for (size_t j = i + 1 - (size_t)k; j <= i; j++)
+                /* of equals the shorter n-gram, found first, keeps the token */
                 if (at < first[j]) {
                     first[j] = at;
                     who[j].i = number[i];
                     who[j].k = k;
                 }
         }
+        /* what was found now are the heads of what is a word longer */
         uint32_t *ends = number;
         number = head;
         head = ends;
         number[0] = 0;
     }
+    /* neighbours' words are there for their n-grams, and counted by their own block */
     for (size_t i = b->first; i < b->last; i++)
+        /* integers: the sum is the same in any order */
         if (who[i].k) __atomic_fetch_add(&r->covers[who[i].k][who[i].i], 1, __ATOMIC_RELAXED);
     free(first);
     free(who);
@@ -196,6 +209,7 @@ static uint64_t covered_by(const struct ranking *r, uint64_t top)
     uint64_t sum = 0;
     for (int k = o->least; k <= o->longest; k++) {
         uint64_t n = ranking_share(o, top, k);
+        /* a list may be larger than there are n-grams of a length */
         for (uint64_t i = 0; i < n && i < r->l->of[k].n; i++) sum += r->covers[k][r->order[k][i]];
     }
     return sum;
@@ -215,6 +229,7 @@ static int ranking_choose(struct ranking *r, uint64_t *top, double *covered)
      * bisection */
     if (o->top < 0) {
         double wanted = o->cover * (double)tokens;
+        /* not enough even with all: then all */
         uint64_t low = 0, high = all;
         while (low < high) {
             uint64_t mid = low + (high - low) / 2;
@@ -251,6 +266,7 @@ static int write_list(const struct ranking *r, uint64_t top, struct out *out,
             fputc('\n', f);
         }
     }
+    /* a full disk shows here, before the report says that all went well */
     return out_flush(out);
 }
 

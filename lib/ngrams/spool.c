@@ -12,6 +12,7 @@
 #include "common/thread.h"
 #include "lib/bpe/scan.h"
 
+/* 256 KiB of text for a thread at a time; 64 look-ups wait together */
 enum { BLOCK = 1 << 18, BATCH = 64 };
 
 struct input { const char *path, *name; FILE *copy; char at[32]; };
@@ -29,6 +30,7 @@ static int input_open(struct input *in, const char *path, const struct ngrams_op
     struct stat st;
     bool std_in = !strcmp(path, "-");
     *in = (struct input){ path, std_in ? "standard input" : path, NULL, "" };
+    /* a path that cannot be looked at is left to text_open_as, which says why */
     if (!std_in && (stat(path, &st) != 0 || S_ISREG(st.st_mode))) return 0;
     FILE *from = std_in ? stdin : fopen(path, "re");
     if (!from) return file_cannot_open(path);
@@ -42,8 +44,10 @@ static int input_open(struct input *in, const char *path, const struct ngrams_op
     for (size_t k; rc == 0 && (k = fread(buf, 1, sizeof buf, from)) > 0;)
         if (fwrite(buf, 1, k, in->copy) != k) rc = cannot_write(o);
     if (rc == 0 && ferror(from)) rc = err_sys("%s: cannot be read", in->name);
+    /* text_open_as opens the copy anew through /proc: what stdio holds back would be missing */
     if (rc == 0 && fflush(in->copy) != 0) rc = cannot_write(o);
     if (!std_in) fclose(from);
+    /* the copy has no name (tmp_open): this is how it is opened again, from its beginning */
     snprintf(in->at, sizeof in->at, "/proc/self/fd/%d", fileno(in->copy));
     in->path = in->at;
     return rc;
@@ -68,6 +72,7 @@ static uint32_t number_of(const struct numbers *t, const struct found *f)
     uint32_t number = *ID_FIND(&t->table, f->at, id,
                                t->word[id - 1].n == f->n
                                    && word_same(t->word[id - 1].s, f->s, f->n));
+    /* a word of the text that is too rare to be numbered still stands between its neighbours */
     return number ? number : SPOOL_RARE;
 }
 
@@ -76,6 +81,7 @@ static void number_all(const struct numbers *t, const struct found *f, uint32_t 
 {
     const uint32_t *slot = t->table.slot;
     for (size_t i = 0; i < n; i++)
+        /* an empty slot has no word to fetch */
         if (slot[f[i].at]) __builtin_prefetch(&t->word[slot[f[i].at] - 1]);
     for (size_t i = 0; i < n; i++)
         if (slot[f[i].at]) __builtin_prefetch(t->word[slot[f[i].at] - 1].s);
@@ -133,16 +139,19 @@ static int number_block(void *ctx, void *item, int thread)
                 if (n) found[waiting++] = (struct found){ s, n, at };
                 s += n + 1;
             }
+            /* + 1: the 0 that ends the line */
             mem_room(&b->id, &b->ids_cap, b->ids + waiting + 1, sizeof *b->id);
             number_all(&j->numbers, found, b->id + b->ids, waiting);
             b->ids += waiting;
             length += waiting;
         }
         s = to + 1;
+        /* an empty line would be a 0 beside a 0: it says nothing */
         if (!length) continue;
         b->id[b->ids++] = 0;
         b->tokens += length;
         for (uint64_t k = 1; k <= (uint64_t)j->o->longest && k <= length; k++)
+            /* of `length` words, length - k + 1 begin a k-gram (N_k in ngrams.h) */
             b->places[k] += length - k + 1;
     }
     return 0;
@@ -177,6 +186,7 @@ static int number_texts(struct spool *s, const struct input *in, int n,
         struct pipeline p = {
             read_block, number_block, write_block, drop_block, &j, o->threads, 0
         };
+        /* the first pass (word_counts_read) has refused what is not UTF-8 */
         rc = (j.in = text_open_as(in[i].path, in[i].name, TEXT_RAW)) ? pipeline_run(&p) : -1;
         text_close(j.in);
     }
@@ -191,6 +201,7 @@ int spool_read(struct spool *s, const char *const *path, int n, const struct ngr
     size_t words = 0;
     int rc = 0;
     *s = (struct spool){ .of = word_counts_new(o->threads) };
+    /* the other half is for numbering, when the table of words is still there */
     word_counts_limit(s->of, o->memory / 2);
     for (int i = 0; i < n && rc == 0; i++) {
         struct text *t = NULL;
@@ -206,8 +217,10 @@ int spool_read(struct spool *s, const char *const *path, int n, const struct ngr
         size_t kept = 0;
         for (size_t i = 0; i < words; i++)
             if (s->word[i].count >= o->min_count) s->word[kept++] = s->word[i];
+        /* by falling count and bytes, whatever thread met a word first */
         word_counts_sort(s->word, kept);
         s->frequent = (uint32_t)kept;
+        /* numbers up to kept, 0 and SPOOL_RARE must differ */
         rc = kept < SPOOL_RARE - 1 ? number_texts(s, in, n, o)
                                    : err_set("more than 2^32 different words");
     }

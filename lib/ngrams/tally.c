@@ -8,6 +8,8 @@
 #include "common/files/file.h"
 #include "common/mem.h"
 
+/* entries at first; bytes of a reader's or writer's buffer; runs merged at once; keys prefetched;
+ * below it insertion is the faster sort */
 enum { FIRST = 1 << 10, BUFFER = 1 << 14, FAN = 64, AHEAD = 16, SMALL = 24 };
 
 struct entry { uint64_t key, count; };
@@ -49,6 +51,7 @@ uint64_t tally_spilled(const struct tally *t) { return t->at; }
 
 static inline size_t place(const struct tally *t, uint64_t key)
 {
+    /* Fibonacci hashing: keys lie close together, and the product's upper bits spread them */
     return (size_t)((key * 0x9E3779B97F4A7C15u) >> 24) & t->mask;
 }
 
@@ -144,7 +147,9 @@ static void varint(struct writer *w, uint64_t v)
 static int writer_put(void *ctx, uint64_t key, uint64_t count)
 {
     struct writer *w = ctx;
+    /* two varints of 64 bits have at most 10 bytes each */
     if (w->n + 20 > BUFFER && writer_flush(w) < 0) return -1;
+    /* keys ascend (sort, merge), so differences are not negative */
     varint(w, key - w->last);
     varint(w, count);
     w->last = key;
@@ -158,6 +163,7 @@ static int run_begin(struct tally *t, struct writer *w)
     w->last = w->n = 0;
     if (!t->file && !(t->file = tmp_open(t->tmp))) return -1;
     mem_room(&t->run, &t->cap, t->runs + 1, sizeof *t->run);
+    /* counted as a run only by run_end: a run that failed is not read */
     t->run[t->runs] = (struct run){ t->at, 0 };
     return 0;
 }
@@ -191,6 +197,7 @@ static int byte(struct reader *r)
         ssize_t got = pread(fileno(r->t->file), r->buf, want, (off_t)r->run.at);
         if (got <= 0)
             return err_sys("%s: cannot read a temporary file", r->t->tmp ? r->t->tmp : "TMPDIR");
+        /* pread, and not the stream: readers of several runs share one file */
         r->run.at += (uint64_t)got;
         r->n = (size_t)got;
         r->at = 0;
@@ -217,8 +224,10 @@ static int advance(struct reader *r)
         return 1;
     }
     uint64_t delta;
+    /* both the buffer and the run are at their end */
     if (r->at == r->n && r->run.at == r->run.end) return 0;
     if (number(r, &delta) < 0 || number(r, &r->now.count) < 0) return -1;
+    /* 0 at first (reader_of), as the writer's `last` is */
     r->now.key += delta;
     return 1;
 }
@@ -243,6 +252,7 @@ static int merge(struct reader *r, size_t n, int (*emit)(void *, uint64_t, uint6
         if ((rc = advance(&r[i])) > 0) heap[live++] = &r[i];
     for (size_t i = live / 2; i-- > 0;) sink(heap, live, i);
     while (rc >= 0 && live) {
+        /* heap[0] has the smallest key of all */
         struct entry sum = { heap[0]->now.key, 0 };
         /* the same key of all runs, added up */
         while (rc >= 0 && live && heap[0]->now.key == sum.key) {
@@ -272,6 +282,7 @@ static int shrink(struct tally *t)
     if (rc == 0) rc = merge(r, n, writer_put, w);
     if (rc == 0) rc = run_end(w);
     if (rc == 0) {
+        /* the bytes of the merged runs stay in the file until it is closed */
         t->run[0] = t->run[n];
         t->runs = 1;
     }
@@ -292,6 +303,7 @@ static int spill(struct tally *t)
         rc = writer_put(w, t->slot[i].key, t->slot[i].count);
     if (rc == 0) rc = run_end(w);
     free(w);
+    /* the table keeps its size: it has shown that it fills */
     memset(t->slot, 0, (t->mask + 1) * sizeof *t->slot);
     t->n = 0;
     return rc;
@@ -301,6 +313,7 @@ int tally_add(struct tally *t, const uint64_t *key, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (i + AHEAD < n) __builtin_prefetch(&t->slot[place(t, key[i + AHEAD])], 1);
+        /* three quarters full: beyond, probes get long */
         if (t->n >= (t->mask + 1) / 4 * 3) {
             if (t->mask + 1 < t->most_slots) grow(t);
             else if (spill(t) < 0) return -1;
@@ -316,6 +329,7 @@ int tally_merge(struct tally *const *t, int n,
     size_t readers = 0, at = 0;
     int rc = 0;
     for (int i = 0; i < n && rc == 0; i++) {
+        /* what is still in the table is one sorted run more, in memory */
         compact(t[i]);
         /* All tallies are merged at once: together they may have FAN runs. */
         if (t[i]->runs > 1 && n > 1 && t[i]->runs > FAN / (size_t)n) rc = shrink(t[i]);

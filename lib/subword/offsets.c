@@ -79,6 +79,7 @@ static void fold(const struct offsets *o, struct letters *l, uint32_t c, uint32_
         if (c > ' ' && c < 127) put(l, c >= 'A' && c <= 'Z' ? c + 32 : c, from, to);
         return;
     }
+    /* Unicode's longest decomposition has 18 units */
     UChar decomposed[32];
     UErrorCode e = U_ZERO_ERROR;
     int32_t n = o->nfkd ? unorm2_getDecomposition(o->nfkd, (UChar32)c, decomposed, 32, &e) : -1;
@@ -104,6 +105,7 @@ static void fold_text(struct offsets *o, const char *text, size_t n)
         had = o->text.n;
         fold(o, &o->text, c, (uint32_t)i, (uint32_t)(i + (size_t)len));
         if (u_isUWhiteSpace((UChar32)c)) space = true;
+        /* not a letter: `space` waits for the next one */
         if (o->text.n == had) continue;
         o->text.v[had].first = space;
         o->text.v[had].alone = wordpiece_alone(c);
@@ -144,6 +146,7 @@ static void end_word(struct offsets *o, const struct offsets_how *how)
         int bytes;
         char c = how->escaped ? entity(w->p + i, w->n - i, &len) : 0;
         uint32_t letter = (unsigned char)c;
+        /* a token may hold some bytes of a character: half a character is compared with nothing */
         if (!c && utf8_check(w->p + i, w->n - i > 4 ? 4 : w->n - i) == 0) {     /* a byte alone */
             len = 1;
             continue;
@@ -152,6 +155,7 @@ static void end_word(struct offsets *o, const struct offsets_how *how)
             letter = utf8_get(w->p + i, w->n - i, &bytes);
             len = (size_t)bytes;
         }
+        /* a letter cut between byte-level tokens belongs to all of them */
         fold(o, &o->piece, letter, w->piece[i], w->piece[i + len - 1] + 1);
     }
     w->n = 0;
@@ -201,16 +205,19 @@ static bool add_piece(struct offsets *o, const struct offsets_how *how, const ch
                       uint32_t number)
 {
     char byte;
+    /* "@@" alone is text */
     if (how->kind == SUBWORD_BPE && n > 2 && !memcmp(s + n - 2, "@@", 2)) {
         add_bytes(&o->word, s, n - 2, number);
         return false;
     }
     if (byte_piece(how, s, n, &byte)) {
         add_bytes(&o->word, &byte, 1, number);
+        /* the next byte may belong to the same character */
         return false;
     }
     if (how->kind == SUBWORD_BYTE_LEVEL) {
         add_byte_level(o, how, s, n, number);
+        /* add_byte_level has ended the words that end */
         return false;
     }
     if (how->kind == SUBWORD_WORDPIECE && n > 2 && !memcmp(s, "##", 2)) { s += 2; n -= 2; }
@@ -220,6 +227,7 @@ static bool add_piece(struct offsets *o, const struct offsets_how *how, const ch
             i += 2;
         } else add_bytes(&o->word, s + i, 1, number);
     }
+    /* SentencePiece marks beginnings: the next U+2581 ends the word */
     return how->kind != SUBWORD_SENTENCEPIECE;
 }
 
@@ -233,11 +241,13 @@ static size_t fold_pieces(struct offsets *o, const struct offsets_how *how, cons
         end = stop ? (size_t)(stop - s) : n;
         const char *p = s + i;
         size_t len = end - i;
+        /* after the literal marker a marker is what the text itself has */
         bool marker = how->case_marker && !literal
             && (is_marker(p, len, MARK_FIRST) || is_marker(p, len, MARK_ALL)
                 || is_marker(p, len, MARK_LITERAL));
         literal = marker && is_marker(p, len, MARK_LITERAL);
         if (marker || is_unknown(how, p, len)) {
+            /* both stand between words: what came before them is whole */
             end_word(o, how);
             if (!marker) put(&o->piece, UNKNOWN, pieces, pieces + 1);
         } else if (add_piece(o, how, p, len, pieces)) end_word(o, how);
@@ -250,12 +260,15 @@ static size_t fold_pieces(struct offsets *o, const struct offsets_how *how, cons
 /* --- side by side ---------------------------------------------------------------------------- */
 
 /* Letters that must agree before the two count as together again: fewer at an end. */
+/* one equal letter is chance, four are not; 32 bounds what a search costs where the rest of the
+ * line differs */
 enum { TOGETHER = 4, FARTHEST = 32 };
 
 static bool together(const struct offsets *o, size_t i, size_t k)
 {
     const struct letters *t = &o->text, *p = &o->piece;
     for (int n = 0; n < TOGETHER; n++, i++, k++) {
+        /* one side may have lost its accents */
         while (i < t->n && t->v[i].mark) i++;
         while (k < p->n && p->v[k].mark) k++;
         if (i == t->n || k == p->n) return i == t->n && k == p->n ? true : n > 0;
@@ -271,6 +284,7 @@ static bool meet(const struct offsets *o, size_t i, size_t k, size_t *skip_text,
                  size_t *skip_pieces)
 {
     for (size_t all = 1; all <= 2 * FARTHEST; all++)
+        /* the pieces' share of `all` must not pass FARTHEST either */
         for (size_t a = all > FARTHEST ? all - FARTHEST : 0; a <= all && a <= FARTHEST; a++) {
             if (i + a > o->text.n || k + all - a > o->piece.n) continue;
             if (!together(o, i + a, k + all - a)) continue;
@@ -296,6 +310,7 @@ static void cover(struct offsets *o, const struct letter *piece, uint32_t from, 
 {
     for (uint32_t p = piece->from; p < piece->to; p++) {
         struct piece_span *s = &o->span[p];
+        /* nothing yet: memset left it empty */
         if (s->from == s->to) *s = (struct piece_span){ from, to };
         if (from < s->from) s->from = from;
         if (to > s->to) s->to = to;
@@ -330,12 +345,15 @@ static void walk(struct offsets *o)
         } else if (t->v[i].mark) {
             if (last && !t->v[i].first) cover(o, last, t->v[i].from, t->v[i].to);
             b = 0;
+        /* the pieces have it apart, where the text has one character without it */
         } else if (p->v[k].mark)
             a = 0;
+        /* where they do not meet, one letter of each is given up, and the search begins anew */
         else if (meet(o, i, k, &a, &b)) cover_skipped(o, i, a, k, b);
         i += a;
         k += b;
     }
+    /* marks after the last letter of the pieces */
     for (; i < t->n && t->v[i].mark && !t->v[i].first && last; i++)
         cover(o, last, t->v[i].from, t->v[i].to);
 }
@@ -371,6 +389,7 @@ bool offsets_pieces(const struct piece_span *span, size_t n, uint32_t from, uint
 {
     bool found = false;
     for (size_t i = 0; i < n; i++) {
+        /* pieces without text lie between characters: in no range */
         if (span[i].from == span[i].to || span[i].from >= to || span[i].to <= from) continue;
         if (!found) *first = i;
         *last = i;

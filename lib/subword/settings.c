@@ -14,6 +14,7 @@ static const char *const specials[] = { "bos", "eos", "pad", "unk", "mask" };
 
 char *subword_settings_json(const struct subword_settings *s)
 {
+    /* more than the longest: five ids of 11 digits, the names, 15 letters of layout */
     char *out = mem_alloc(512);
     snprintf(out, 512,
              "{\n  \"kind\": \"%s\",\n  \"lower\": %s,\n  \"strip_accents\": %s,\n  \"chinese\": "
@@ -34,6 +35,7 @@ static int parse_ids(struct subword_settings *s, const cJSON *ids, const char *w
             return err_set("%s: \"ids\": \"%s\" is not an id", where, specials[i]);
         s->ids[i] = (int)id;
         for (int j = 0; j < i; j++)
+            /* two of our specials would take their rows from one of the model's */
             if (s->ids[i] >= 0 && s->ids[i] == s->ids[j])
                 return err_set("%s: \"ids\": %s and %s are the same", where, specials[j],
                                specials[i]);
@@ -55,11 +57,13 @@ static int parse(struct subword_settings *s, const cJSON *root, const char *wher
     s->kind = (enum subword_kind)k;
     for (int i = 0; i < 3; i++) {
         v = cJSON_GetObjectItemCaseSensitive(root, flags[i]);
+        /* files of kinds that do not cut words leave them out: false */
         if (v && !cJSON_IsBool(v))
             return err_set("%s: \"%s\" is neither true nor false", where, flags[i]);
         *to[i] = cJSON_IsTrue(v);
     }
     v = cJSON_GetObjectItemCaseSensitive(root, "layout");
+    /* letters only: it is written into JSON and messages as it is */
     if (!cJSON_IsString(v) || strlen(v->valuestring) >= sizeof s->layout
         || strspn(v->valuestring, "abcdefghijklmnopqrstuvwxyz-") != strlen(v->valuestring))
         return err_set("%s: \"layout\" is not the name of a layout", where);
@@ -83,8 +87,10 @@ int subword_settings_read(struct subword_settings *s, const char *dir)
     memset(s, 0, sizeof *s);
     char *path = path_join(dir, SUBWORD_FILE);
     size_t n = 0;
+    /* no file is an answer (0); one that cannot be read is an error */
     bool there = file_exists(path);
     char *json = there ? file_read(path, &n) : NULL;
+    /* (a NUL would end the text for cJSON, and hide what follows) */
     int rc = !there             ? 0
              : !json            ? -1
              : strlen(json) < n ? err_set("%s: a NUL byte; not a JSON file", path)

@@ -17,6 +17,7 @@ void spm_scratch_free(struct spm_scratch *s)
 
 static size_t char_len(const char *s, size_t n)
 {
+    /* the text is valid UTF-8, but for what a damaged map left: hence the cut at n */
     unsigned char c = (unsigned char)*s;
     size_t k = c < 0xC0 ? 1 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4;
     return k < n ? k : n;
@@ -88,6 +89,7 @@ static void unigram(const struct spm *m, struct spm_scratch *s, const char *text
                                ? (double)((float)len * (float)m->max) - 0.1
                                : m->piece[id].score;
             offer(&best[end], score + here, (int32_t)at, (uint32_t)id);
+            /* the library asks for a piece of exactly this character, not for a longer one */
             if (len == one) single = true;
         }
         /* otherwise a text with an unknown character would have no segmentation at all */
@@ -142,6 +144,7 @@ static struct pair heap_pop(struct spm_scratch *s, size_t *n)
 static void offer_pair(const struct spm *m, struct spm_scratch *s, size_t *heap,
                        const struct symbol *y, int32_t left, int32_t right)
 {
+    /* -1: there is no neighbour */
     if (left < 0 || right < 0 || y[left].freeze || y[right].freeze) return;
     size_t n = y[left].n + y[right].n;
     int32_t id = spm_trie_find(&m->trie, y[left].p, n);
@@ -149,6 +152,7 @@ static void offer_pair(const struct spm *m, struct spm_scratch *s, size_t *heap,
     heap_push(s, heap, (struct pair){ left, right, m->piece[id].score, n });
     if (m->piece[id].type != SPM_UNUSED) return;
     mem_room(&s->unused, &s->unused_cap, s->n_unused + 1, sizeof *s->unused);
+    /* resegment looks from the end: the last offer of a piece counts */
     s->unused[s->n_unused++] = (struct spm_unused){ y[left].p, n, y[left].n };
 }
 
@@ -192,6 +196,7 @@ static void merge_all(const struct spm *m, struct spm_scratch *s, const char *te
         l->next = r->next;
         if (r->next >= 0) y[r->next].prev = p.left;
         r->n = 0;
+        /* the merged symbol has a new neighbour on either side */
         offer_pair(m, s, &heap, y, l->prev, p.left);
         offer_pair(m, s, &heap, y, p.left, l->next);
     }

@@ -21,12 +21,15 @@ size_t spm_map_find(const struct spm_map *m, const char *s, size_t n, bool first
     int keys = 0;
     for (size_t i = 0; i < n && m->n && !(first && found); i++) {
         unsigned char byte = (unsigned char)s[i];
+        /* Darts-clone: children lie at the node's place xor offset xor label; a leaf has label 0 */
         at ^= byte;
         if (at >= m->n || label_of(m->unit[at]) != byte) break;
         uint32_t unit = m->unit[at];
         at ^= offset_of(unit);
         if (!(unit >> 8 & 1)) continue;
+        /* SentencePiece's kMaxTrieResultsSize */
         if (at >= m->n || keys++ == 32) break;
+        /* the highest bit marks a leaf */
         uint32_t value = m->unit[at] & 0x7FFFFFFF;
         /* a damaged map: beyond the strings, or inside a character */
         if (value >= m->text_n || ((unsigned char)m->text[value] & 0xC0) == 0x80) continue;
@@ -50,6 +53,7 @@ size_t spm_user_match(const struct spm *m, const char *s, size_t n)
 /* The next thing at s, normalised: *out, *len; returns the bytes of s that it stands for. */
 static size_t prefix(const struct spm *m, const char *s, size_t n, const char **out, size_t *len)
 {
+    /* user-defined symbols are kept as they are: the map does not see them */
     size_t k = spm_user_match(m, s, n);
     if (!k && (k = spm_map_find(&m->map, s, n, false, out)) > 0) {
         *len = strlen(*out);
@@ -90,6 +94,7 @@ size_t spm_normalize(const struct spm *m, struct spm_scratch *s, const char *lin
     const char *p = line, *end = line + n, *piece;
     size_t len, k;
     s->n_norm = 0;
+    /* an empty line has a text, too: norm is not NULL */
     put(s, "", 0);
     *out = s->norm;
     while (m->one_space && p < end) {
@@ -99,6 +104,7 @@ size_t spm_normalize(const struct spm *m, struct spm_scratch *s, const char *lin
     }
     if (p == end) return 0;
     if (!m->suffix && m->dummy_prefix) put_space(m, s);
+    /* true: what a replacement gives may begin with spaces, too */
     bool space = m->one_space;
     while (p < end) {
         p += prefix(m, p, (size_t)(end - p), &piece, &len);
@@ -106,10 +112,12 @@ size_t spm_normalize(const struct spm *m, struct spm_scratch *s, const char *lin
         for (size_t i = 0; i < len; i++)
             if (piece[i] == ' ') put_space(m, s);
             else put(s, piece + i, 1);
+        /* a character that the map deletes is not there: the space before it counts on */
         if (len) space = piece[len - 1] == ' ';
         if (!m->one_space) space = false;
     }
     size_t width = m->escape ? 3 : 1;
+    /* trailing spaces go, and a U+2581 of the text's own with them, as in the library */
     while (m->one_space && s->n_norm >= width
            && !memcmp(s->norm + s->n_norm - width, m->escape ? SPACE : " ", width))
         s->n_norm -= width;

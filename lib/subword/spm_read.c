@@ -49,6 +49,7 @@ static int next(struct in *in, struct field *f)
     f->p = in->p;
     f->n = n;
     in->p += n;
+    /* a float's bits, which read_piece takes */
     if (f->wire == 5) { uint32_t v; memcpy(&v, f->p, 4); f->v = v; }
     return 1;
 }
@@ -69,6 +70,7 @@ uint32_t spm_edge(const struct spm_trie *t, uint32_t node, unsigned char byte)
 
 void spm_trie_init(struct spm_trie *t, size_t bytes)
 {
+    /* a text adds a node per byte at most */
     t->piece = mem_alloc((bytes + 1) * sizeof *t->piece);
     t->piece[0] = -1;
     t->nodes = 1;
@@ -78,6 +80,7 @@ uint32_t spm_trie_node(struct spm_trie *t, const char *s, size_t n)
 {
     uint32_t node = SPM_ROOT;
     for (size_t i = 0; i < n; i++) {
+        /* hashmap_find's 0 is the root, which no edge leads to: 0 says that there is none */
         node = hashmap_add(&t->edge, edge(node, (unsigned char)s[i]), t->nodes);
         if (node == t->nodes) t->piece[t->nodes++] = -1;
     }
@@ -119,6 +122,7 @@ static int read_piece(struct building *b, struct in in)
     const unsigned char *text = NULL;
     int rc;
     while ((rc = next(&in, &f)) > 0) {
+        /* copied below, when all fields have been checked */
         if (f.number == 1 && f.wire == 2) { text = f.p; p.n = (uint32_t)f.n;
         } else if (f.number == 2 && f.wire == 5) {
             uint32_t v = (uint32_t)f.v;
@@ -133,9 +137,11 @@ static int read_piece(struct building *b, struct in in)
     }
     if (rc < 0) return -1;
     if (!text || !p.n || p.n > 65536) return bad(&in, "a piece without text");
+    /* texts are used as C strings (strstr, messages) */
     if (memchr(text, 0, p.n) || utf8_check((const char *)text, p.n) < p.n)
         return bad(&in, "a piece that is not UTF-8");
     if (!isfinite(p.score)) return bad(&in, "a piece whose score is not a number");
+    /* ids are int32 in the trie */
     if (b->n_bytes > UINT32_MAX / 2 || m->n >= INT32_MAX / 2) return bad(&in, "too many pieces");
     mem_room(&m->bytes, &b->bytes_cap, b->n_bytes + p.n + 1, 1);
     memcpy(m->bytes + b->n_bytes, text, p.n);
@@ -169,6 +175,7 @@ static int read_trainer(struct spm *m, struct in in)
 const char *spm_map_read(struct spm_map *m, const unsigned char *p, size_t n)
 {
     uint32_t size;
+    /* a model that normalises nothing has no map */
     if (n == 0) return NULL;
     if (n < 4) return "a character map without its length";
     memcpy(&size, p, 4);
@@ -233,14 +240,17 @@ static int index_pieces(struct building *b, const char *name)
         const struct spm_piece *p = &m->piece[i];
         if (p->type == SPM_UNKNOWN) { unknown++; m->unk = i; }
         if (p->type == SPM_BYTE) {
+            /* "<0xE2>": the number ends at ">" */
             unsigned byte = strtoul(p->n == 6 ? p->text + 3 : "", NULL, 16) & 0xFF;
             m->byte_id[byte] = (int32_t)i;
         }
+        /* control symbols, <unk> and bytes are never found in text */
         if (p->type != SPM_NORMAL && p->type != SPM_USER && p->type != SPM_UNUSED) continue;
         if (p->type == SPM_NORMAL) {
             if (p->score < m->min) m->min = p->score;
             if (p->score > m->max) m->max = p->score;
         }
+        /* unigram() may then begin its sums anew at each U+2581 */
         if (strstr(p->text + 1, "\xE2\x96\x81")) m->word_by_word = false;
         if (p->type == SPM_USER) trie_add(&m->user, p->text, p->n, i);
         if (!trie_add(&m->trie, p->text, p->n, i))
@@ -260,8 +270,10 @@ struct spm *spm_read(const void *p, size_t n, const char *name)
     struct in in = { p, p, (const unsigned char *)p + n, name };
     struct field f;
     int rc = 0;
+    /* proto2 leaves out what has its default: these three are true */
     m->dummy_prefix = m->one_space = m->escape = true;
     while (rc >= 0 && (rc = next(&in, &f)) > 0) {
+        /* other fields of the model (self-test data, denormalizer) do not change how text is cut */
         if (f.wire != 2) continue;
         if (f.number == 1) rc = read_piece(&b, inside(&in, &f));
         else if (f.number == 2) rc = read_trainer(m, inside(&in, &f));
@@ -314,6 +326,7 @@ struct spm *spm_open(const char *path)
     struct map map;
     if (map_open(&map, path) < 0) return NULL;
     /* every model begins with a piece */
+    /* 0x0A is the key of field 1, wire type 2 */
     bool other = map.n && map.p[0] != 0x0A
                  && foreign_refuse(path, map.p, map.n, "a SentencePiece model") < 0;
     struct spm *m = other ? NULL : spm_read(map.p, map.n, path);

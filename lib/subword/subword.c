@@ -75,6 +75,7 @@ static int open_folder(struct subword_model *p, const char *dir)
                        kind == SUBWORD_BPE ? "its text is cut by bpe-apply -c codes"
                                            : "its tokeniser did not come with it");
     char *json = path_join(dir, SUBWORD_TOKENIZER);
+    /* these two kinds may also come with a tokenizer.json, which then decides */
     bool tokenizer = (kind != SUBWORD_WORDPIECE && kind != SUBWORD_SENTENCEPIECE)
                      || file_exists(json);
     char *path = path_join(dir, kind == SUBWORD_SENTENCEPIECE ? SUBWORD_MODEL : "vocab");
@@ -83,6 +84,7 @@ static int open_folder(struct subword_model *p, const char *dir)
     else p->vocab = vocab_read(path);
     free(json);
     free(path);
+    /* a tokenizer.json names its added tokens itself */
     if (p->tokenizer) return 0;
     return p->spm || p->vocab ? read_added(&p->added, dir) : -1;
 }
@@ -96,6 +98,7 @@ struct subword_model *subword_open(const char *path, bool uncased)
     else if (str_ends(path, ".json")) rc = (p->tokenizer = tokjson_open(path)) ? 0 : -1;
     else {
         p->w.s = (struct subword_settings){
+            /* BERT's defaults: uncased models strip accents, all models set ideographs apart */
             .kind = SUBWORD_WORDPIECE, .lower = uncased, .strip_accents = uncased, .chinese = true
         };
         rc = (p->vocab = vocab_read(path)) ? 0 : -1;
@@ -167,9 +170,11 @@ int subword_line(const struct subword_model *p, void *work, const char *line, si
         from = out->n;
         if (c->v[i].id < 0) {
             if (plain_line(p, w, s, len, out) < 0) return -1;
+        /* as tokjson_line writes tokens that a line of tokens cannot hold */
         } else if (memchr(s, ' ', len))
             out->n += (size_t)sprintf(tbuf_room(out, 24), "<id%d>", (int)c->v[i].id);
         else tbuf_add(out, s, len);
+        /* a stretch of white space gave no piece: take back its separator */
         if (out->n == from) out->n = before;
     }
     return 0;
@@ -180,6 +185,7 @@ static void join_spm(const char *s, size_t n, struct tbuf *out)
 {
     size_t begin = out->n;
     for (size_t i = 0; i < n; i++) {
+        /* the line's own separators */
         if (s[i] == ' ') continue;
         if (n - i >= 3 && !memcmp(s + i, "\xE2\x96\x81", 3)) {
             if (out->n > begin) tbuf_byte(out, ' ');
@@ -198,6 +204,7 @@ static void join_spm(const char *s, size_t n, struct tbuf *out)
 
 void subword_join(const struct subword_model *p, const char *line, size_t n, struct tbuf *out)
 {
+    /* a tokenizer.json of SentencePiece's kind marks spaces as a model of it does */
     bool json = p->tokenizer && tokjson_kind(p->tokenizer) != SUBWORD_SENTENCEPIECE;
     if (json) tokjson_join(p->tokenizer, line, n, out);
     else if (p->spm || p->tokenizer) join_spm(line, n, out);

@@ -11,6 +11,7 @@ struct tokjson_work *tokjson_work_new(const struct tokjson *t)
 {
     struct tokjson_work *w = mem_zero(1, sizeof *w);
     if (t->unigram) w->spm = spm_scratch_new();
+    /* one pair of offsets: groups inside a pattern are not looked at */
     if (!(w->match = pcre2_match_data_create(1, NULL))) mem_none(sizeof w->match);
     return w;
 }
@@ -76,6 +77,7 @@ static int32_t longest(const struct tokjson *t, const char *s, size_t n, bool in
     for (size_t i = 0; inside && i < t->prefix_n; i++)
         if (!(node = spm_edge(&t->trie, node, (unsigned char)t->prefix[i]))) return -1;
     for (size_t i = 0; i < n && (node = spm_edge(&t->trie, node, (unsigned char)s[i])); i++)
+        /* only at the end of a character: the next byte begins another */
         if (t->trie.piece[node] >= 0 && (i + 1 == n || ((unsigned char)s[i + 1] & 0xC0) != 0x80)) {
             id = t->trie.piece[node];
             *len = i + 1;
@@ -125,6 +127,7 @@ static void split_word(const struct tokjson *t, struct tokjson_work *w, const ch
         utf8_get(s + i, n - i, &len);
         const char *text = s + i;
         size_t bytes = (size_t)len;
+        /* what continues a word is spelt with the prefix in the vocabulary */
         if (i && t->prefix_n) {
             w->word.n = 0;
             tbuf_add(&w->word, t->prefix, t->prefix_n);
@@ -139,10 +142,12 @@ static void split_word(const struct tokjson *t, struct tokjson_work *w, const ch
             add_symbol(w, (uint32_t)id, (size_t)len);
             continue;
         }
+        /* all bytes of a character or none */
         bool whole = t->byte_fallback;
         for (size_t k = 0; k < bytes && whole; k++) whole = t->byte_id[(unsigned char)text[k]] >= 0;
         for (size_t k = 0; k < bytes && whole; k++)
             add_symbol(w, (uint32_t)t->byte_id[(unsigned char)text[k]], 1);
+        /* without an unknown token the library drops what it does not know */
         if (whole || t->unk < 0) continue;
         if (unknown && !t->fuse_unk) {
             add_symbol(w, (uint32_t)t->unk, unknown);
@@ -186,6 +191,7 @@ static struct candidate pop(struct tokjson_work *w)
 static void bpe(const struct tokjson *t, struct tokjson_work *w, const char *s, size_t n,
                 struct tbuf *out, size_t line)
 {
+    /* a word that is a token stays whole, even if no merges lead to it */
     int32_t whole = t->ignore_merges ? spm_trie_find(&t->trie, s, n) : -1;
     if (whole >= 0) { put_id(t, out, line, (uint32_t)whole); return; }
     split_word(t, w, s, n);
@@ -195,6 +201,7 @@ static void bpe(const struct tokjson *t, struct tokjson_work *w, const char *s, 
     while (w->n_heap) {
         struct candidate c = pop(w);
         struct symbol *l = &y[c.at];
+        /* merged into its left neighbour, or left without a right one, since it was pushed */
         if (!l->n || l->next < 0) continue;
         struct symbol *r = &y[l->next];
         const struct merge *m = find_merge(t, l->id, r->id);
@@ -246,6 +253,7 @@ int tokjson_line(const struct tokjson *t, struct tokjson_work *w, const char *li
         matcher_cut(&t->normalized, s, len, start, b);
     }
     for (size_t i = 0; i < t->n_pre; i++) {
+        /* two buffers take turns; the first to be read is b */
         struct cuts *from = i & 1 ? a : b, *to = i & 1 ? b : a;
         if (tokjson_pre_tokenize(&t->pre[i], w, from, to) < 0) return -1;
     }
@@ -307,10 +315,12 @@ void tokjson_join(const struct tokjson *t, const char *line, size_t n, struct tb
     if (t->kind == SUBWORD_WORDPIECE) { wordpiece_join(line, n, out); return; }
     if (t->kind != SUBWORD_BYTE_LEVEL) { tbuf_add(out, line, n); return; }
     for (size_t at = 0, end; at < n; at = end + 1) {
+        /* the separators are not text: a token's own space is one of its bytes */
         const char *stop = memchr(line + at, ' ', n - at);
         end = stop ? (size_t)(stop - line) : n;
         join_bytes(line + at, end - at, out);
     }
+    /* tokjson_line put it there */
     if (adds_space(t) && out->n > begin && out->p[begin] == ' ') {
         memmove(out->p + begin, out->p + begin + 1, out->n - begin - 1);
         out->n--;

@@ -46,7 +46,8 @@ static int unicode_form(struct tokjson_work *w, enum normalizer_type form, const
     enum { MOST = 18 };
     if (n > INT32_MAX / MOST / 3)
         return err_set("a line of %zu bytes is too long to be normalised", n);
-    int32_t wide, length, bytes;
+    /* 0: after a failure (e) ICU's functions set nothing more */
+    int32_t wide = 0, length, bytes = 0;
     mem_room(&w->wide, &w->wide_cap, n + 1, sizeof *w->wide);
     u_strFromUTF8((UChar *)w->wide, (int32_t)n + 1, &wide, s, (int32_t)n, &e);
     mem_room(&w->normalized, &w->normalized_cap, (size_t)MOST * (size_t)wide + 8,
@@ -106,6 +107,7 @@ static int bert(struct tokjson_work *w, const struct normalizer *z, const char *
 {
     struct tbuf *t = &w->word;
     bert_clean(z, s, n, out);
+    /* the library's order: accents go before case, which for some letters gives other results */
     if (z->accents && !is_ascii(out->p, out->n)) {
         t->n = 0;
         if (unicode_form(w, NORMALIZER_NFD, out->p, out->n, t) < 0) return -1;
@@ -144,6 +146,7 @@ static void strip(const struct normalizer *z, const char *s, size_t n, bool *sta
     while (z->left && from < n) {
         if (!tokjson_is_space(utf8_get(s + from, n - from, &len))) break;
         from += (size_t)len;
+        /* the library counts from the original line: what follows no longer begins it */
         *start = false;
     }
     while (z->right && end > from) {
@@ -170,6 +173,7 @@ static size_t short_cluster(const char *s, size_t n)
     int len;
     uint32_t c = utf8_get(s, n, &len);
     size_t end = (size_t)len, first = end;
+    /* ASCII clusters are single characters, but for CR LF */
     if (end == n || (c < 128 && (unsigned char)s[end] < 128 && c != '\r')) return end;
     int kind = cluster_break(c);
     if (kind == U_GCB_CR) return s[end] == '\n' ? end + 1 : end;
@@ -197,6 +201,7 @@ static void precompiled(const struct spm_map *m, const char *s, size_t n, struct
     const char *to;
     for (size_t i = 0, k; i < n; i += k) {
         k = short_cluster(s + i, n - i);
+        /* the library takes the first key that it finds, not the longest */
         if (spm_map_find(m, s + i, k, true, &to)) { tbuf_add(out, to, strlen(to)); continue; }
         int len;
         for (size_t at = i; at < i + k; at += (size_t)len) {
@@ -253,6 +258,7 @@ int tokjson_normalize_text(const struct tokjson *t, struct tokjson_work *w, cons
     for (size_t i = 0; i < t->n_normalizers; i++) {
         struct tbuf *to = &w->norm[i & 1];
         to->n = 0;
+        /* a text that became empty is not NULL */
         tbuf_room(to, 1);
         if (apply(w, &t->normalizer[i], *out, *out_n, start, to) < 0) return -1;
         *out = to->p;

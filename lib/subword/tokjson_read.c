@@ -9,6 +9,7 @@
 #include "common/utf8.h"
 #include "lib/subword/tokjson_in.h"
 
+/* far above any vocabulary: a damaged id must not become an array of gigabytes */
 enum { IDS_MOST = 1 << 24 };
 
 struct in { struct tokjson *t; const char *where; };
@@ -100,6 +101,7 @@ static size_t script(struct tbuf *b, const char *s)
     PCRE2_SIZE at;
     if (n < 4 + not || n > 40) return 0;                 /* no category has three letters */
     snprintf(re, sizeof re, "\\p{sc:%.*s}", (int)(n - 1 - not), s + 1 + not);
+    /* PCRE2 knows which names are scripts: one that compiles is one */
     pcre2_code *c = pcre2_compile((PCRE2_SPTR)re, PCRE2_ZERO_TERMINATED, PCRE2_UTF, &code, &at,
                                   NULL);
     pcre2_code_free(c);
@@ -163,6 +165,7 @@ static int read_pattern(const struct in *in, const cJSON *o, struct pattern *p)
     PCRE2_SIZE at;
     char *pcre = to_pcre(re);
     if (!pcre) return unsupported(in, "pattern", re);
+    /* UCP: \d and the like are Unicode's, as in Oniguruma, where escape() leaves them */
     p->re = pcre2_compile((PCRE2_SPTR)pcre, PCRE2_ZERO_TERMINATED, PCRE2_UTF | PCRE2_UCP, &code,
                           &at, NULL);
     free(pcre);
@@ -188,6 +191,7 @@ static unsigned char *base64(const char *s, size_t *n)
     signed char value[256];
     memset(value, -1, sizeof value);
     for (int i = 0; i < 64; i++) value[(unsigned char)digits[i]] = (signed char)i;
+    /* the padding says nothing that the number of digits does not */
     while (len && s[len - 1] == '=') len--;
     unsigned char *p = mem_alloc(len * 3 / 4 + 4);
     uint32_t bits = 0;
@@ -243,6 +247,7 @@ static int read_normalizer(const struct in *in, const cJSON *o)
     z->clean = flag(o, "clean_text", true);
     z->chinese = flag(o, "handle_chinese_chars", true);
     z->lower = flag(o, "lowercase", true);
+    /* null: as case is treated (BertNormalizer) */
     z->accents = flag(o, "strip_accents", z->lower);
     z->left = flag(o, "strip_left", true);
     z->right = flag(o, "strip_right", true);
@@ -269,6 +274,7 @@ static int read_metaspace(const struct in *in, const cJSON *o, struct pre_tokeni
 {
     static const char *const schemes[] = { "first", "never", "always", NULL };
     const char *scheme = string(o, "prepend_scheme");
+    /* files from before prepend_scheme */
     int k = scheme ? which(scheme, schemes) : SCHEME_ALWAYS;
     if (k < 0) return unsupported(in, "prepend_scheme", scheme);
     p->scheme = flag(o, "add_prefix_space", true) ? (enum scheme)k : SCHEME_NEVER;
@@ -338,6 +344,7 @@ static void put_token(struct tokjson *t, uint32_t id, const char *s)
     }
     free(t->token[id]);
     free(t->spelling[id]);
+    /* an added token may take the place of one of the vocabulary's */
     t->token[id] = mem_dup(s);
     if (can_stand(s)) t->spelling[id] = mem_dup(s);
     else sprintf(t->spelling[id] = mem_alloc(24), "<id%u>", id);
@@ -358,6 +365,7 @@ static int read_dictionary(const struct in *in, const cJSON *vocab)
     size_t bytes = 0;
     if (!cJSON_IsObject(vocab)) return err_set("%s: has no vocabulary", in->where);
     cJSON_ArrayForEach(v, vocab) bytes += strlen(v->string);
+    /* room for all texts first: spm_trie_node does not grow the trie */
     spm_trie_init(&t->trie, bytes);
     cJSON_ArrayForEach(v, vocab) {
         uint32_t id;
@@ -367,6 +375,7 @@ static int read_dictionary(const struct in *in, const cJSON *vocab)
             return err_set("%s: tokens \"%.40s\" and \"%.40s\" have the id %u", in->where,
                            t->token[id], v->string, id);
         put_token(t, id, v->string);
+        /* an empty token has an id, and no text is it */
         if (*v->string)
             t->trie.piece[spm_trie_node(&t->trie, v->string, strlen(v->string))] = (int32_t)id;
     }
@@ -402,6 +411,7 @@ static double as_serde(double v)
         if (*p >= '0' && *p <= '9') whole = 10 * whole + (uint64_t)(*p - '0');
     /* the trailing zeros that the file does not have */
     while (whole && whole % 10 == 0) whole /= 10, exponent++;
+    /* powers of ten up to 10^22 are exact in a double; beyond, the nearest double is kept */
     if (exponent > 22 || exponent < -22) return v;
     double f = exponent >= 0 ? (double)whole * pow(10, exponent)
                              : (double)whole / pow(10, -exponent);
@@ -452,6 +462,7 @@ static int read_merge(const struct in *in, const cJSON *v, uint32_t rank)
         left = v->valuestring;
         const char *space = strchr(left, ' ');
         n = space ? (size_t)(space - left) : 0;
+        /* old files: a token with a space cannot be in a merge */
         right = space && !strchr(space + 1, ' ') ? space + 1 : NULL;
     }
     if (!left || !right) return err_set("%s: merge %u is not of two tokens", in->where, rank);
@@ -459,6 +470,7 @@ static int read_merge(const struct in *in, const cJSON *v, uint32_t rank)
             r = spm_trie_find(&t->trie, right, strlen(right));
     struct tbuf both = { 0 };
     tbuf_add(&both, left, n);
+    /* "##b" after "a" merges into "ab", not "a##b" */
     size_t skip = r >= 0 && t->prefix_n && !strncmp(right, t->prefix, t->prefix_n) ? t->prefix_n
                                                                                     : 0;
     tbuf_add(&both, right + skip, strlen(right + skip));
@@ -483,6 +495,7 @@ static int read_bpe(const struct in *in, const cJSON *model)
     const char *prefix = string(model, "continuing_subword_prefix"),
                *suffix = string(model, "end_of_word_suffix");
     if (suffix && *suffix) return unsupported(in, "end_of_word_suffix", suffix);
+    /* merges left out at random would give another text at each run */
     if (dropout && !(cJSON_IsNumber(dropout) && dropout->valuedouble == 0))
         return err_set("%s: a dropout of merges is not supported: set it to null", in->where);
     t->prefix = mem_dup(prefix ? prefix : "");
@@ -507,6 +520,7 @@ static int read_wordpiece(const struct in *in, const cJSON *model)
     struct tokjson *t = in->t;
     const char *prefix = string(model, "continuing_subword_prefix");
     const cJSON *most = item(model, "max_input_chars_per_word");
+    /* the library's default */
     uint32_t chars = 100;
     if (most && !is_id(most, &chars))
         return err_set("%s: \"max_input_chars_per_word\" is not a number", in->where);
@@ -608,10 +622,12 @@ static int read_root(const struct in *in, const cJSON *root)
     if ((v = item(root, "normalizer")) && read_normalizer(in, v) < 0) return -1;
     if ((v = item(root, "pre_tokenizer")) && read_pre(in, v) < 0) return -1;
     cJSON_ArrayForEach(v, item(root, "added_tokens")) if (read_added(in, v) < 0) return -1;
+    /* after the normalizers have been read, before the tries of what they give */
     if (normalize_added(t) < 0) return -1;
     matcher_index(&t->plain);
     matcher_index(&t->normalized);
     t->kind = kind_of(t);
+    /* wordpiece_join and offsets.c know "##" alone */
     if (t->prefix_n && t->kind == SUBWORD_WORDPIECE && strcmp(t->prefix, "##"))
         return unsupported(in, "continuing_subword_prefix", t->prefix);
     return 0;

@@ -15,6 +15,7 @@ static bool is_letter(uint32_t c) { return (U_MASK(u_charType((UChar32)c)) & U_G
 
 void cuts_add(struct cuts *c, const char *s, size_t n, int32_t id, bool start)
 {
+    /* an added token may be without text (all of it normalised away): its id stays */
     if (!n && id < 0) return;
     mem_room(&c->v, &c->cap, c->n + 1, sizeof *c->v);
     c->v[c->n++] = (struct tokjson_cut){ c->text.n, n, id, start };
@@ -74,13 +75,16 @@ void matcher_cut(const struct matcher *m, const char *s, size_t n, bool start, s
     int len;
     int32_t which = -1;
     for (size_t i = 0; m->n && i < n; i += k) {
+        /* most bytes begin no token: one look at a table in place of a look-up in the trie */
         k = m->first[(unsigned char)s[i]] ? longest(m, s + i, n - i, &which) : 0;
         if (!k) { k = 1; continue; }
         const struct added *a = &m->v[which];
         size_t from = i, end = i + k;
         if (a->single_word && ((i && tokjson_is_word(char_before(s, i, &before)))
                                || (end < n && tokjson_is_word(utf8_get(s + end, n - end, &len)))))
+            /* looked for again behind it: k is its length */
             continue;
+        /* white space goes with the token, not beyond what the previous one took */
         while (a->lstrip && from > done && tokjson_is_space(char_before(s, from, &before)))
             from = before;
         while (a->rstrip && end < n && tokjson_is_space(utf8_get(s + end, n - end, &len)))
@@ -107,6 +111,7 @@ static int find_regex(const struct pattern *p, struct tokjson_work *w, const cha
     size_t done = 0, at = 0;
     bool any = false;
     while (at <= n) {
+        /* callers have checked the UTF-8; at is at the beginning of a character */
         int rc = pcre2_match(p->re, (PCRE2_SPTR)s, n, at, PCRE2_NO_UTF_CHECK, w->match, NULL);
         if (rc == PCRE2_ERROR_NOMATCH) break;
         if (rc < 0) {
@@ -125,6 +130,7 @@ static int find_regex(const struct pattern *p, struct tokjson_work *w, const cha
             any = true;
         }
         at = end + empty;
+        /* after an empty match one character is passed over, as Oniguruma's find_iter does */
         while (empty && at < n && ((unsigned char)s[at] & 0xC0) == 0x80) at++;
     }
     if (done < n) stretch(w, done, n, false);
@@ -186,6 +192,7 @@ static size_t gpt2(const char *s, size_t n)
         if (n >= k && !memcmp(s, ends[i], k)) return k;
     }
     int len;
+    /* " ?" before letters, numbers or others; a space at the end of the text is white space */
     size_t at = *s == ' ' && n > 1 ? 1 : 0, before = 0;
     uint32_t c = utf8_get(s + at, n - at, &len);
     if (!tokjson_is_space(c)) {
@@ -214,6 +221,7 @@ static void divide(struct tokjson_work *w, enum behavior b, bool invert, const c
     struct stretch *v = w->stretch;
     size_t n = w->n_stretches, count = 0;
     bool previous = false;
+    /* Split with invert takes what does not match for what does */
     for (size_t i = 0; i < n; i++) v[i].match ^= invert;
     if (b == BEHAVIOR_MERGED_WITH_NEXT) {
         /* from the end: what matches is joined to what comes after it */
@@ -244,6 +252,7 @@ static void byte_level(const struct pre_tokenizer *p, struct tokjson_work *w, co
                        size_t n, bool start, struct cuts *to)
 {
     struct tbuf *b = &w->word;
+    /* once per stretch, as the library adds it, not once per line */
     if (p->prefix_space && *s != ' ') {
         struct tbuf *with = &w->norm[0];
         with->n = 0;
@@ -265,6 +274,7 @@ static void metaspace(const struct pre_tokenizer *p, struct tokjson_work *w, con
     struct tbuf *b = &w->word;
     char mark[4];
     size_t k = (size_t)utf8_put(p->character, mark);
+    /* a stretch that begins with a space has its mark already */
     bool has = *s == ' ' || (n >= k && !memcmp(s, mark, k));
     b->n = 0;
     if (!has && (p->scheme == SCHEME_ALWAYS || (p->scheme == SCHEME_FIRST && start)))

@@ -60,6 +60,7 @@ static void clean(const struct wordpiece *w, const char *s, size_t n, struct tbu
     int len;
     for (size_t i = 0; i < n; i += (size_t)len) {
         uint32_t c = utf8_get(s + i, n - i, &len);
+        /* U+FFFD: what a reader made of invalid bytes */
         if (c == 0 || c == 0xFFFD || is_control(c)) continue;
         bool spaced = w->s.chinese && is_chinese(c);
         if (u_isUWhiteSpace((UChar32)c)) { tbuf_byte(out, ' '); continue; }
@@ -72,6 +73,7 @@ static void clean(const struct wordpiece *w, const char *s, size_t n, struct tbu
 /* Canonical decomposition without its non-spacing marks, back into b. */
 static int strip_accents(struct wordpiece_scratch *s, struct tbuf *b)
 {
+    /* ASCII has no accents: most lines of English stop here */
     bool plain = true;
     for (size_t i = 0; i < b->n && plain; i++) plain = (unsigned char)b->p[i] < 128;
     if (plain) return 0;
@@ -79,7 +81,7 @@ static int strip_accents(struct wordpiece_scratch *s, struct tbuf *b)
         return err_set("a line of %zu bytes is too long to remove accents from", b->n);
     UErrorCode e = U_ZERO_ERROR;
     const UNormalizer2 *nfd = unorm2_getNFDInstance(&e);
-    int32_t wide, length;
+    int32_t wide = 0, length;        /* 0: after a failure (e) ICU's functions set nothing more */
     mem_room(&s->wide, &s->wide_cap, b->n + 1, sizeof *s->wide);
     u_strFromUTF8((UChar *)s->wide, (int32_t)b->n + 1, &wide, b->p, (int32_t)b->n, &e);
     /* no character decomposes into more */
@@ -114,6 +116,7 @@ static void cut(const struct wordpiece *w, char *word, size_t n, size_t chars, s
         }
         size_t end = n, prefix = at ? 2 : 0;
         while (end > at && vocab_id(w->v, from, end - at + prefix) == VOCAB_UNK)
+            /* back to the beginning of a character */
             do end--; while (end > at && ((unsigned char)word[end] & 0xC0) == 0x80);
         good = end > at;
         if (good) {

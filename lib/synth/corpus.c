@@ -17,6 +17,7 @@ enum { SHORTEST = 5, LONGEST = 15 };
 /* Of a hundred meanings xa's corpus has 49, xb's 49, the development and test pairs one each. */
 static enum synth_part part_of(uint64_t hash)
 {
+    /* tasks.c takes another part of the hash (/ 100 % 10): its splits are independent of these */
     uint64_t k = hash % 100;
     return k < 49 ? SYNTH_MONO_XA : k < 98 ? SYNTH_MONO_XB : k == 98 ? SYNTH_DEV : SYNTH_TEST;
 }
@@ -24,12 +25,14 @@ static enum synth_part part_of(uint64_t hash)
 static uint64_t draw_message(const struct synth *s, enum synth_part part, uint64_t index,
                              struct message *m)
 {
+    /* stream 0 draws the lexicon; each part has one stream for messages and one for words */
     struct rng r = { { s->o.seed, RNG_SYNTH, 1 + 2 * (uint32_t)part }, index, 0 };
     for (;;) {
         synth_message(s, &r, m);
         uint64_t hash = synth_message_hash(m);
         if (part_of(hash) != part) continue;
         /* synonyms do not change the length */
+        /* any draws do: the words themselves are not looked at */
         struct rng none = { { 0, RNG_SYNTH, 0 }, 0, 0 };
         int n = synth_surface(s, m, SYNTH_XA, &none, NULL);
         if (n >= SHORTEST && n <= LONGEST) return hash;
@@ -39,6 +42,7 @@ static uint64_t draw_message(const struct synth *s, enum synth_part part, uint64
 static void say(const struct synth *s, enum synth_part part, uint64_t index,
                 const struct message *m, int lang, struct synth_text *to)
 {
+    /* keyed by language: synonyms in xb tell nothing of those in xa */
     struct rng r = { { s->o.seed, RNG_SYNTH, 2 + 2 * (uint32_t)part },
                      2 * index + (uint64_t)lang,
                      0 };
@@ -98,6 +102,7 @@ static int mono_work(void *ctx, void *item, int thread)
     struct mono *x = ctx;
     struct chunk *c = item;
     struct synth_text t = { 0 };
+    /* a sentence is keyed by its number, so threads need no state */
     (void)thread;
     for (uint64_t i = 0; i < c->n; i++) {
         synth_sentence(x->s, x->part, c->first + i, x->lang, &t);
@@ -121,6 +126,7 @@ static int mono_write(void *ctx, void *item)
 {
     struct mono *x = ctx;
     struct chunk *c = item;
+    /* pipeline_run calls this in the order of mono_read */
     int r = out_write(x->text, c->text, c->n_text);
     if (r == 0) r = out_write(x->tags, c->tags, c->n_tags);
     progress_at(x->progress, c->first + c->n, NULL);
@@ -151,6 +157,7 @@ static int write_pairs(const struct synth *s, enum synth_part part, uint64_t pai
     struct hashmap seen = { 0 };             /* hashes of the pairs written so far */
     struct synth_text t = { 0 };
     int r = 0;
+    /* i runs on over pairs that were drawn before, done counts those written */
     for (uint64_t i = 0, done = 0; done < pairs && r == 0; i++) {
         struct message m;
         uint64_t hash = draw_message(s, part, i, &m);
@@ -189,6 +196,7 @@ int synth_write(const struct synth *s, const char *dir, uint64_t sentences, uint
     enum { FILES = sizeof name / sizeof name[0] };
     struct out *o[FILES] = { 0 };
     int r = dir_make(dir);
+    /* all files before any sentence: a folder that cannot be written fails at once */
     for (int i = 0; i < FILES && r == 0; i++) {
         char *path = path_join(dir, name[i]);
         o[i] = out_open(path);
@@ -200,6 +208,7 @@ int synth_write(const struct synth *s, const char *dir, uint64_t sentences, uint
     if (r == 0) r = write_pairs(s, SYNTH_DEV, dev, o + 4);
     if (r == 0) r = write_pairs(s, SYNTH_TEST, test, o + 8);
     if (r == 0) r = write_dictionary(s, o[12]);
+    /* committed when all are written: a failure leaves the files of an earlier run alone */
     for (int i = 0; i < FILES; i++) {
         if (r == 0) r = out_commit(o[i]);
         else out_abort(o[i]);

@@ -40,6 +40,7 @@ uint16_t synth_topical(const struct synth *s, struct rng *r, enum pos pos, int t
 {
     const struct list *l = &s->topic[pos][topic];
     /* 12 of 100 are of any topic: topics overlap, as in text */
+    /* a small lexicon may leave a topic without adverbs or names */
     return l->n && synth_percent(r, 88) ? synth_pick(s, r, l) : synth_pick(s, r, &s->all[pos]);
 }
 
@@ -58,6 +59,7 @@ static struct lemma *new_lemma(struct synth *s, struct rng *r, enum pos pos)
     int id = s->n++, rank = s->all[pos].n, topics = s->o.topics;
     struct lemma *l = &s->lemma[id];
     l->pos = (uint8_t)pos;
+    /* 0 to 2 places off their turn */
     l->topic = (uint16_t)((rank + (int)rng_next_below(r, 3)) % topics);
     add(&s->all[pos], id);
     add(&s->topic[pos][l->topic], id);
@@ -76,6 +78,7 @@ static void draw_favourites(const struct synth *s, struct rng *r, struct lemma *
             /* who acts is mostly someone */
             bool again = pos == NOUN && which == 0 && !s->lemma[f].agent;
             for (int j = 0; j < i; j++) again |= l->favourite[which][j] == f;
+            /* after 20 tries a favourite may stand twice: it is then met more often */
             if (!again) break;
         }
         l->favourite[which][i] = f;
@@ -104,6 +107,7 @@ static void make_meanings(struct synth *s, struct rng *r)
     int nouns = s->o.lexicon - names - verbs - adjectives - adverbs;
     for (int i = 0; i < names; i++) {
         struct lemma *l = new_lemma(s, r, PROPN);
+        /* names act, and take no endings */
         l->agent = l->fixed = 1;
         l->shared = i < s->o.shared;
     }
@@ -112,6 +116,7 @@ static void make_meanings(struct synth *s, struct rng *r)
         l->agent = synth_percent(r, 40);
         l->gender = synth_percent(r, 45);
         l->adp = (uint8_t)rng_next_below(r, N_ADP);
+        /* percent of its phrases: some nouns are mostly singular, a few mostly plural */
         l->plural = synth_percent(r, 45) ? 10 : synth_percent(r, 60) ? 30 : 75;
         if (l->agent) add(&s->agents, s->n - 1);
     }
@@ -143,6 +148,7 @@ static void make_meanings(struct synth *s, struct rng *r)
             draw_favourites(s, r, l, 3, NOUN);
         }
     }
+    /* topics lean to the past or the present, as stories and descriptions do */
     for (int t = 0; t < s->o.topics; t++) {
         s->past[t] = synth_percent(r, 40) ? 85 : synth_percent(r, 67) ? 15 : 50;
         for (int i = 0; i < 6; i++) s->number[t][i] = s->all[NUM].v[rng_next_below(r, N_NUMBERS)];
@@ -219,6 +225,7 @@ static bool try_stem(const struct synth *s, const struct symbols *w, int id, int
         f[k][0] = '\0';
         if (!ending_of(s, id, lang, k, e)) continue;
         sprintf(f[k], "%s%s", stem, e);
+        /* homographs and synonyms are chosen (make_words): the dictionary must know of each */
         if (symbols_find(w, f[k], strlen(f[k]))) return false;
     }
     return true;
@@ -229,6 +236,7 @@ static void keep_forms(struct synth *s, struct symbols *w, int id, int lang, int
 {
     for (int k = 0; k < FORMS; k++) {
         if (!f[k][0]) continue;
+        /* form[][][] is NULL where there is no such form: word() in surface.c then takes form 0 */
         s->lemma[id].form[lang][synonym][k] = mem_dup(f[k]);
         symbols_add(w, f[k], strlen(f[k]));
     }
@@ -240,6 +248,7 @@ static void new_word(struct synth *s, struct symbols *w, struct rng *r, int id, 
                      int synonym, int rank)
 {
     const struct lemma *l = &s->lemma[id];
+    /* all function words are frequent */
     int syllables = id < N_FUNCTION                   ? 1
                     : rank < s->all[l->pos].n / 10    ? 1
                     : rank < s->all[l->pos].n * 2 / 3 ? 2
@@ -247,9 +256,11 @@ static void new_word(struct synth *s, struct symbols *w, struct rng *r, int id, 
     if (l->pos == PROPN && syllables == 1) syllables = 2;
     for (int tries = 0;; tries++) {
         char stem[48] = "", f[FORMS][80];
+        /* 30 tries without a free stem: there are too few of this length */
         int many = syllables + tries / 30;
         bool inflects = !l->fixed
                         && (l->pos == NOUN || l->pos == VERB || l->pos == ADJ || l->pos == ADV);
+        /* five syllables of at most 7 bytes fit stem, and an ending of 31 fits f */
         add_syllables(stem, r, lang, many < 5 ? many : 5, inflects || synth_percent(r, 50));
         if (!try_stem(s, w, id, lang, stem, f)) continue;
         keep_forms(s, w, id, lang, synonym, f);
@@ -264,6 +275,7 @@ static void make_morphology(struct synth *s, struct rng *r)
     for (int lang = 0; lang < 2; lang++) {
         struct morphology *m = &s->morphology[lang];
         uint32_t order[5];
+        /* samples 1000 to 1003 are drawn from nowhere else: r has 0 and 1 */
         rng_permutation(r->key, 1000 + (uint64_t)lang, order, 5);
         const char *v[5], *c[4];
         for (int i = 0; i < 5; i++) v[i] = nucleus[lang][order[i]];
@@ -272,6 +284,7 @@ static void make_morphology(struct synth *s, struct rng *r)
         const char *middle = onset[lang][rng_next_below(r, 14)];
         strcpy(m->gender[0], v[0]);
         strcpy(m->gender[1], v[3]);
+        /* in xb it follows the gender's vowel */
         sprintf(m->noun_plural, "%s%s", lang == SYNTH_XA ? v[0] : "", c[0]);
         strcpy(m->verb_plural, c[1]);
         sprintf(m->tense[0], "%s%s", v[1], lang == SYNTH_XA ? "" : c[2]);
@@ -290,6 +303,7 @@ static void make_homograph(struct synth *s, struct rng *r, struct symbols *w, in
             b = s->all[pos].v[rng_next_below(r, (uint64_t)s->all[pos].n)];
         struct lemma *x = &s->lemma[a], *y = &s->lemma[b];
         /* of different topics, so that their company tells the two meanings apart */
+        /* x has a word and y waits for one; equal genders, since endings hang on them */
         if (x->topic == y->topic || x->gender != y->gender || x->shared || y->shared
             || !x->form[lang][0][0] || y->form[lang][0][0])
             continue;
@@ -321,6 +335,7 @@ static void make_words(struct synth *s, struct rng *r)
             for (int id = 0; id < s->n; id++) {
                 struct lemma *l = &s->lemma[id];
                 int its = rank[l->pos]++;
+                /* by rank, so that homographs are of all frequencies */
                 bool later = id >= N_FUNCTION && l->pos != PROPN && l->pos != NUM && its % 10 == 9
                              && !l->shared;
                 if (l->form[lang][0][0] || later != (pass == 1)) continue;
@@ -351,6 +366,8 @@ static void make_words(struct synth *s, struct rng *r)
 static uint32_t *sums(int n, int offset)
 {
     uint32_t *sum = mem_zero((size_t)n + 1, sizeof *sum);
+    /* Zipf-Mandelbrot: the offset keeps the first few from being most of the text. 20,000 ranks sum
+     * to less than 2^24, so 32 bits hold it. */
     for (int i = 0; i < n; i++) sum[i + 1] = sum[i] + (1u << 20) / (uint32_t)(i + offset);
     return sum;
 }
@@ -379,6 +396,7 @@ struct synth *synth_new(const struct synth_opts *opts)
     s->past = mem_zero((size_t)opts->topics, sizeof *s->past);
     s->zipf = sums(opts->lexicon + N_NUMBERS, 5);
     s->topic_sum = sums(opts->topics, 8);
+    /* the order of these draws is part of the bytes: one more in between changes every corpus */
     struct rng r = { { opts->seed, RNG_SYNTH, 0 }, 0, 0 };
     make_meanings(s, &r);
     /* Words have draws of their own: another --shared or another morphology leaves the meanings as

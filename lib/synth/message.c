@@ -27,6 +27,7 @@ enum { WITH_PHRASE = 1, WITH_CLAUSE = 2, WITH_ANOTHER = 4 };
 static uint16_t noun_phrase(struct draw *d, uint16_t noun, int may)
 {
     struct message *m = d->m;
+    /* callers write 0, "none", into their field */
     if (m->n_np == NPS) return 0;
     uint16_t id = ++m->n_np;
     struct np *p = &m->np[id - 1];
@@ -39,6 +40,7 @@ static uint16_t noun_phrase(struct draw *d, uint16_t noun, int may)
     else if (k < 76) p->det = F_A + 1;
     else if (k < 82) p->det = F_THIS + 1;
     else if (k < 87) p->det = F_THAT + 1;
+    /* "every" and "many" decide the number, whatever the noun likes */
     else if (k < 90) { p->det = F_EVERY + 1; p->plural = 0; }
     else if (k < 93) { p->det = F_MANY + 1; p->plural = 1; }
     else if (k < 95) { p->det = F_FEW + 1; p->plural = 1; }
@@ -49,15 +51,19 @@ static uint16_t noun_phrase(struct draw *d, uint16_t noun, int may)
     if (percent(d, 36)) p->adj[p->n_adj++] = companion(d, l, 0, ADJ);
     if (p->n_adj && percent(d, 12)) {
         uint16_t a = companion(d, l, 0, ADJ);
+        /* no adjective twice */
         if (a != p->adj[0]) p->adj[p->n_adj++] = a;
     }
+    /* one "very" would otherwise stand before both (adjectives in surface.c) */
     if (p->n_adj == 1 && percent(d, 12)) p->very = 1;
     if ((may & WITH_PHRASE) && percent(d, 14)) {
         p->adp = an_adp(d, l);
+        /* 0: what hangs on it carries nothing more, so phrases end */
         p->place = noun_phrase(d, companion(d, l, 3, NOUN), 0);
     }
     if ((may & WITH_CLAUSE) && !p->place && percent(d, 6)) {
         uint16_t verb = synth_topical(d->s, d->r, VERB, d->topic);
+        /* what is said would be a clause, and a phrase has no field for one */
         if (d->s->lemma[verb].kind != SAYING) {
             p->rel_verb = verb;
             p->rel_tense = (uint16_t)rng_next_below(d->r, 2);
@@ -76,6 +82,7 @@ static uint16_t bare_phrase(struct draw *d, enum np_kind kind, uint16_t lemma)
     struct np *p = &d->m->np[d->m->n_np];
     p->kind = (uint16_t)kind;
     p->lemma = lemma;
+    /* F_WE, F_YOU_ALL, F_THEY */
     p->plural = kind == NP_PRONOUN && lemma >= F_WE;
     return ++d->m->n_np;
 }
@@ -95,6 +102,7 @@ static uint16_t clause(struct draw *d, bool inner)
     if (m->n_clause == CLAUSES) return 0;
     uint16_t id = ++m->n_clause;
     struct clause *c = &m->clause[id - 1];
+    /* 8 in 100 future, the rest as its topic leans */
     c->tense = percent(d, 8) ? FUTURE : percent(d, d->s->past[d->topic]) ? PAST : PRESENT;
     c->negated = percent(d, 9);
     if (percent(d, 13)) {
@@ -113,6 +121,7 @@ static uint16_t clause(struct draw *d, bool inner)
     c->verb = synth_topical(d->s, d->r, VERB, d->topic);
     const struct lemma *v = &d->s->lemma[c->verb];
     c->subject = subject_of(d, c->verb);
+    /* inner clauses say nothing: two levels at most */
     if (v->kind == SAYING && !inner) {
         c->said = clause(d, true);
         return id;
@@ -128,6 +137,7 @@ static uint16_t clause(struct draw *d, bool inner)
     if (percent(d, 26)) {
         c->adverb = companion(d, v, 2, ADV);
         c->adverb_first = !inner && percent(d, 30);
+        /* "yesterday" decides the tense */
         if (d->s->lemma[c->adverb].kind != ANY_TENSE) c->tense = d->s->lemma[c->adverb].kind;
     }
     return id;
@@ -141,10 +151,12 @@ void synth_message(const struct synth *s, struct rng *r, struct message *m)
     while (s->topic_sum[d.topic + 1] <= x) d.topic++;
     uint64_t k = rng_next_below(r, 100);
     m->type = k < 8 ? QUESTION : k < 12 ? EXCLAMATION : STATEMENT;
+    /* a question's clause is inner: no adverb before it, nothing said in it */
     clause(&d, m->type == QUESTION);
     if (m->type == STATEMENT && percent(&d, 16)) {
         static const uint16_t join[] = { F_AND, F_AND,     F_AND,     F_BUT, F_BUT,
                                          F_OR,  F_BECAUSE, F_BECAUSE, F_WHEN };
+        /* by how often each stands here: three in nine are "and" */
         m->join = join[rng_next_below(r, sizeof join / sizeof join[0])];
         m->second = clause(&d, true);
     }
@@ -152,6 +164,7 @@ void synth_message(const struct synth *s, struct rng *r, struct message *m)
 
 uint64_t synth_message_hash(const struct message *m)
 {
+    /* only 16-bit fields, no padding (private.h): the bytes are the meaning and nothing else */
     uint16_t field[sizeof *m / 2];
     memcpy(field, m, sizeof field);
     for (size_t i = 0; i < sizeof field / 2; i++) field[i] = htole16(field[i]);

@@ -28,6 +28,7 @@ static void word(struct sentence *x, uint16_t id, int form)
     const struct lemma *l = &x->s->lemma[id];
     int synonym = l->form[x->lang][1][0] && rng_next_below(x->r, 3) == 0;
     char *const *f = l->form[x->lang][synonym];
+    /* the longest message of the grammar has about 80 words and marks */
     if (x->n < WORDS)
         x->t[x->n++] = (struct token){ f[form] ? f[form] : f[0], id, l->pos, x->subject };
 }
@@ -39,6 +40,7 @@ static void mark(struct sentence *x, const char *s)
 
 static int gender_of(const struct sentence *x, const struct np *p)
 {
+    /* pronouns and names agree as gender 0 */
     return p->kind == NP_NOUN ? x->s->lemma[p->lemma].gender : 0;
 }
 
@@ -104,11 +106,13 @@ static void clause(struct sentence *x, int number)
     uint16_t id = c->kind == C_VERB ? c->verb : F_BE;
     if (c->adverb_first) { word(x, c->adverb, 0); mark(x, ","); }
     if (order == SYNTH_VSO) verb(x, id, c->tense, plural, c->negated, false);
+    /* for questions about text (tasks_write.c): who did it */
     x->subject = number == 1;
     phrase(x, c->subject);
     x->subject = false;
     if (order == SYNTH_SVO) verb(x, id, c->tense, plural, c->negated, false);
     if (c->kind == C_IS_ADJECTIVE) {
+        /* a message that is full has clauses without subject */
         const struct np *p = c->subject ? &x->m->np[c->subject - 1] : NULL;
         word(x, c->object, p ? 2 * gender_of(x, p) + plural : 0);
     } else
@@ -121,6 +125,7 @@ static void clause(struct sentence *x, int number)
 
 static void invert(struct sentence *x)
 {
+    /* the last mark stays */
     for (int i = 0, j = x->n - 2; i < j; i++, j--) {
         struct token t = x->t[i];
         x->t[i] = x->t[j];
@@ -144,6 +149,7 @@ static int capital(const char *s, char out[2])
         { "š", "Š" }, { "č", "Č" }, { "ž", "Ž" }, { "ä", "Ä" }, { "ö", "Ö" }
     };
     for (int i = 0; i < 5; i++)
+        /* each of them has two bytes, small and capital */
         if (strncmp(s, pairs[i][0], 2) == 0) { memcpy(out, pairs[i][1], 2); return 2; }
     out[0] = s[0] >= 'a' && s[0] <= 'z' ? (char)(s[0] - 'a' + 'A') : s[0];
     return 1;
@@ -156,6 +162,7 @@ static void write_sentence(const struct sentence *x, struct synth_text *to)
     to->words = x->n;
     for (int i = 0; i < x->n; i++) {
         const struct token *t = &x->t[i];
+        /* marks stand at the word before, as in text */
         if (i && t->pos != PUNCT) put(&to->text, &to->n_text, &to->text_cap, " ", 1);
         uint32_t from = (uint32_t)to->n_text;
         if (i == 0 || t->pos == PROPN) {
@@ -238,6 +245,7 @@ void synth_make_dictionary(struct synth *s)
     qsort(p, n, sizeof *p, by_words);
     for (int lang = 0; lang < 2; lang++) s->dict[lang] = mem_zero(n + 1, sizeof *s->dict[lang]);
     for (size_t i = 0; i < n; i++) {
+        /* homographs and synonyms give some pairs more than once */
         if (i && by_words(&p[i - 1], &p[i]) == 0) continue;
         s->dict[SYNTH_XA][s->n_dict] = p[i].xa;
         s->dict[SYNTH_XB][s->n_dict++] = p[i].xb;

@@ -7,12 +7,14 @@ enum { STREAM_NLI = 16, STREAM_PARAPHRASE, STREAM_PLAIN, STREAM_NAMED, STREAM_QA
 static struct rng stream(const struct synth *s, uint32_t which, enum synth_split split,
                          uint64_t index)
 {
+    /* 4: a power of two above the number of splits */
     return (struct rng){ { s->o.seed, RNG_SYNTH, which }, 4 * index + split, 0 };
 }
 
 /* Of ten meanings eight are for training, one for development, one for test. */
 static bool is_in(const struct message *m, enum synth_split split)
 {
+    /* part_of in corpus.c has used the last two digits */
     uint64_t k = synth_message_hash(m) / 100 % 10;
     return split == SYNTH_TRAIN ? k < 8 : split == SYNTH_TASK_DEV ? k == 8 : k == 9;
 }
@@ -86,6 +88,7 @@ static uint16_t an_adverb(const struct synth *s, struct rng *r)
         uint16_t a = synth_pick(s, r, &s->all[ADV]);
         if (s->lemma[a].kind == ANY_TENSE) return a;
     }
+    /* a lexicon of 100 has five adverbs, perhaps none of that kind */
     return s->all[ADV].v[0];
 }
 
@@ -102,6 +105,7 @@ static void more_specific(const struct synth *s, struct rng *r, struct message *
         break;
     case AN_ADVERB: c->adverb = an_adverb(s, r); break;
     default:
+        /* an adjective that goes with the noun, as the grammar draws them */
         object_of(m)->adj[0] =
             s->lemma[object_of(m)->lemma].favourite[0][synth_rank(s, r, FAVOURITES)];
         object_of(m)->n_adj = 1;
@@ -111,6 +115,7 @@ static void more_specific(const struct synth *s, struct rng *r, struct message *
 static void other_name(const struct synth *s, struct rng *r, struct message *m)
 {
     uint16_t was = subject_of(m)->lemma;
+    /* there are five names or more (the smallest lexicon has 100 lemmas) */
     while (subject_of(m)->lemma == was) subject_of(m)->lemma = synth_pick(s, r, &s->all[PROPN]);
 }
 
@@ -124,12 +129,16 @@ void synth_nli(const struct synth *s, enum synth_split split, uint64_t index, st
         h->clause[0].negated = (uint16_t)rng_next_below(&r, 2); /* as often as not: toggling shows
                                                                    nothing */
         has = is_transitive(s, h) ? specifics(h) : 0;
+    /* it needs something to lose, something to gain and a place for a noun phrase more */
     } while (!has || !(possible(h) & ~has) || h->n_np == NPS || !is_in(h, split));
     p->label = (int)rng_next_below(&r, 3);
+    /* what is changed from here on is the premise alone */
     p->first = *h;
     bool negated = h->clause[0].negated, more = p->label == NLI_ENTAILMENT ? !negated : negated;
     if (p->label == NLI_CONTRADICTION) {
         p->first.clause[0].negated = !negated;
+        /* half of the contradictions are the plain negation, half of what the negation
+         * follows from */
         if (!rng_next_below(&r, 2)) return;
     } else if (p->label == NLI_NEUTRAL && subject_of(h)->kind == NP_NAME && synth_percent(&r, 33)) {
         other_name(s, &r, &p->first);
@@ -164,6 +173,7 @@ void synth_paraphrase(const struct synth *s, enum synth_split split, uint64_t in
     struct rng r = stream(s, STREAM_PARAPHRASE, split, index);
     struct message *m = &p->second;
     do synth_message(s, &r, m);
+    /* without an adverb there is nothing to move; it must differ from what exchange does */
     while (!is_transitive(s, m) || !m->clause[0].adverb || !is_in(m, split));
     bool both = subject_of(m)->n_adj && object_of(m)->n_adj
         && memcmp(subject_of(m)->adj, object_of(m)->adj, sizeof m->np[0].adj) != 0;
@@ -171,6 +181,7 @@ void synth_paraphrase(const struct synth *s, enum synth_split split, uint64_t in
     if (rng_next_below(&r, 2)) exchange(m, adjectives);
     p->label = (int)rng_next_below(&r, 2);
     p->first = *m;
+    /* a second exchange of the same kind: the sides differ by one in either case */
     if (!p->label) exchange(&p->first, adjectives);
     /* the adverb moves in half of either class: it is no sign */
     if (rng_next_below(&r, 2)) p->first.clause[0].adverb_first = !m->clause[0].adverb_first;
@@ -200,6 +211,7 @@ static bool is_new(const struct message *m, int n, const struct message *before)
 {
     for (int i = 0; i < n; i++) {
         const struct message *b = &before[i];
+        /* the question repeats the verb: one statement alone may answer it */
         if (m->clause[0].verb == b->clause[0].verb
             || m->np[m->clause[0].subject - 1].lemma == b->np[b->clause[0].subject - 1].lemma)
             return false;

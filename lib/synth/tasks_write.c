@@ -17,6 +17,7 @@ static void say(const struct place *x, enum task task, int which, const struct m
                 struct synth_text *to)
 {
     struct rng r = { { x->s->o.seed, RNG_SYNTH, 32 + (uint32_t)task }, 4 * x->index + x->split,
+                     /* no message has 1,000 synonyms to draw */
                      (uint32_t)(1000 * (2 * which + x->lang)) };
     synth_surface(x->s, m, x->lang, &r, to);
 }
@@ -36,6 +37,7 @@ static void write_pair(const struct place *x, enum task task, struct synth_text 
 static const char *name_tag(const struct synth *s, const struct synth_word *w)
 {
     if (w->pos != PROPN) return "O";
+    /* a name's tag can be learnt from its company, since topics keep theirs */
     return s->lemma[w->lemma].topic % 2 ? "B-LOC" : "B-PER";
 }
 
@@ -72,10 +74,12 @@ static void write_question(const struct place *x, struct synth_text *t)
         if (i) { putc(' ', x->to); at++; }
         fputs(t->text, x->to);
         int first = 0, last = t->words - 1;
+        /* every statement here has a subject (is_transitive) */
         while (!t->word[first].subject) first++;
         while (!t->word[last].subject) last--;
         uint32_t from = t->word[first].from, to = t->word[last].to;
         if (i == q.asked) {
+            /* SQuAD counts characters, not bytes */
             start = at + letters(t->text, from);
             snprintf(answer, sizeof answer, "%.*s", (int)(to - from), t->text + from);
         }
@@ -108,6 +112,7 @@ int synth_write_tasks(const struct synth *s, const char *dir, uint64_t train)
 {
     enum { FILES = TASKS * 3 * 2 };
     struct out *out[FILES] = { 0 };
+    /* at least one, so that no file is empty */
     uint64_t few = train / 8 ? train / 8 : 1;
     int rc = dir_make(dir), n = 0;
     for (int i = 0; i < FILES && rc == 0; i++) {
