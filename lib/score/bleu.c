@@ -32,6 +32,7 @@ void bleu_add_ids(struct bleu_stats *s, struct ngram *work, const uint32_t *hyp,
 {
     ngram_begin(work, BLEU_ORDER);
     for (int r = 0; r < n_refs; r++) ngram_ref_ids(work, refs[r], ref_n[r]);
+    /* after all references: matching uses up their counts */
     ngram_match_ids(work, hyp, hyp_n, s->correct);
     add_lengths(s, hyp_n, ref_n, n_refs);
 }
@@ -51,6 +52,7 @@ void bleu_add(struct bleu_stats *s, struct ngram *work, const char *hyp, const c
     struct token_spans h = { 0 }, *r = mem_zero((size_t)n_refs, sizeof *r);
     const struct span **ref = mem_alloc((size_t)n_refs * sizeof *ref);
     size_t *ref_n = mem_alloc((size_t)n_refs * sizeof *ref_n);
+    /* tokens are taken as they are: this is for text that the caller has tokenised */
     split_ascii(&h, hyp, strlen(hyp));
     for (int i = 0; i < n_refs; i++) {
         split_ascii(&r[i], refs[i], strlen(refs[i]));
@@ -89,6 +91,7 @@ struct bleu_score bleu_score(const struct bleu_stats *s, const struct bleu_optio
     double halved = 1;
     for (int k = 0; k < BLEU_ORDER; k++) {
         double correct = (double)s->correct[k], total = (double)s->total[k];
+        /* not to unigrams (Lin and Och 2004, as sacreBLEU has it) */
         if (o->smooth == BLEU_SMOOTH_ADD_K && k > 0) {
             correct += o->smooth_value;
             total += o->smooth_value;

@@ -34,6 +34,7 @@ static void characters(const struct chrf_options *o, struct span line, struct ch
     mem_room(&to->v, &to->cap, line.n, sizeof *to->v);
     to->n = 0;
     for (const char *p = line.p, *end = p + line.n; p < end; ) {
+        /* n-grams go across words once the spaces are gone (Popovic 2015) */
         size_t space = o->whitespace ? 0 : split_space(p, end);
         if (space) { p += space; continue; }
         int len;
@@ -53,7 +54,9 @@ static void words(struct span line, struct token_spans *split, struct token_span
         size_t n = split->v[i].n;
         int len;
         utf8_get(p, n, &len);
+        /* a word of one character stays, mark or not */
         if ((size_t)len == n) token_spans_put(to, p, n);
+        /* chrF++.py's rule; strchr would find a NUL at the end of its string */
         else if (p[n - 1] && strchr(marks, p[n - 1])) {
             token_spans_put(to, p, n - 1);
             token_spans_put(to, p + n - 1, 1);
@@ -98,6 +101,7 @@ void chrf_segment(const struct chrf_options *o, struct chrf_work *w, struct span
         ngram_match_ids(w->grams, w->hyp.v, w->hyp.n, match);
         counts(mine, o->char_order, w->hyp.n, w->ref.n, match);
         if (o->word_order) {
+            /* sacreBLEU counts words apart from characters, with orders of their own */
             memset(match, 0, sizeof match);
             words(ref, &w->split, &w->ref_words);
             ngram_begin(w->grams, o->word_order);

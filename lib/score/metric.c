@@ -16,6 +16,7 @@ void segments_free(struct segments *l)
 int metric_stats(const struct metric *m)
 {
     switch (m->kind) {
+    /* resample.c has a loop of its own for this width */
     case METRIC_BLEU: return 2 + 2 * BLEU_ORDER;
     case METRIC_CHRF: return 3 * (m->chrf.char_order + m->chrf.word_order);
     default:          return 2;
@@ -25,6 +26,7 @@ int metric_stats(const struct metric *m)
 void metric_name(const struct metric *m, char name[64])
 {
     if (m->kind == METRIC_CHRF)
+        /* a plus for each word order, as sacreBLEU names it */
         snprintf(name, 64, "chrF%d%.*s", m->chrf.beta, m->chrf.word_order,
                  "++++++++++++++++++++++++++++++++");
     else
@@ -80,6 +82,7 @@ static int bleu_segment(const struct job *j, struct worker *w, size_t i, double 
         w->ref_n[r] = w->ref[r].n;
     }
     bleu_add_tokens(&s, w->grams, w->hyp.v, w->hyp.n, w->ref_v, w->ref_n, j->n_refs);
+    /* doubles: NumPy adds them up so, and counts below 2^53 are exact */
     stats[0] = (double)s.hyp_len;
     stats[1] = (double)s.ref_len;
     for (int k = 0; k < BLEU_ORDER; k++) {
@@ -94,6 +97,7 @@ static int work(void *ctx, size_t chunk, int thread)
     struct job *j = ctx;
     struct worker *w = &j->worker[thread];
     size_t width = (size_t)metric_stats(j->m), end = (chunk + 1) * CHUNK;
+    /* made by the thread that uses it; w->line says that all the rest is there */
     if (!w->line) {
         size_t n = (size_t)j->n_refs;
         if (j->m->kind == METRIC_BLEU && j->m->bleu.segmenter
@@ -122,6 +126,7 @@ static int work(void *ctx, size_t chunk, int thread)
             if (ter_segment(&j->m->ter, w->ter, j->hyp->v[i], w->line, j->n_refs, stats) < 0)
                 return err_set("line %zu: %s", i + 1, err_msg());
         }
+        /* a chunk is one thread's, and its rows are added in their order */
         if (j->sums) for (size_t k = 0; k < width; k++) j->stats[chunk * width + k] += one[k];
     }
     return 0;
@@ -137,6 +142,7 @@ static int run(const struct metric *m, const struct segments *hyp, const struct 
     int status = par_for((hyp->n + CHUNK - 1) / CHUNK, work, &j);
     for (int t = 0; t < threads; t++) {
         struct worker *w = &j.worker[t];
+        /* a thread that had no chunk */
         if (!w->line) continue;
         for (int r = 0; r < n_refs; r++) {
             free(w->ref[r].v);
@@ -196,6 +202,7 @@ static struct bleu_stats bleu_of(const double *sum)
  * joins in. */
 static double bleu_score_f32(const struct bleu_options *o, const float *sum)
 {
+    /* lengths and the brevity penalty stay Python's, in double precision */
     int64_t hyp_len = (int64_t)sum[0], ref_len = (int64_t)sum[1];
     double bp = hyp_len < ref_len ? (hyp_len ? exp(1 - (double)ref_len / (double)hyp_len) : 0) : 1,
            logs = 0;
@@ -273,6 +280,7 @@ void metric_signature(const struct metric *m, const struct signature *s, bool br
     static const char *const smooth[] = { "exp", "floor", "add-k", "none" };
     *to = 0;
     item_int(to, brief ? "#" : "nrefs", s->n_refs);
+    /* sacreBLEU's order of keys; it prints those that are set */
     if (s->bs) item_int(to, "bs", s->bs);
     if (s->ar) item_int(to, "ar", s->ar);
     if (s->seed) item(to, brief ? "rs" : "seed", s->seed);

@@ -90,7 +90,7 @@ struct segments { char *bytes; struct span *v; size_t n; };
 void segments_free(struct segments *l);
 
 /* stats [hyp->n][metric_stats(m)]. All refs have hyp->n lines. Runs on the pool; the same numbers
- * with any number of threads. Returns 0. */
+ * with any number of threads. 0, or -1 with a message that names the line. */
 int metric_segments(const struct metric *m, const struct segments *hyp, const struct segments *refs,
                     int n_refs, double *stats);
 

@@ -73,6 +73,7 @@ static inline struct word_key word_key(struct span w)
     /* two loads that overlap where the word has fewer than 16 bytes */
     if (w.n >= 8) { k.head = load(w.p, 8); k.tail = load(w.p + w.n - 8, 8); }
     else if (w.n >= 4) { k.head = load(w.p, 4); k.tail = load(w.p + w.n - 4, 4); }
+    /* n, compared as well, tells "a" from "\0a" */
     else for (size_t i = 0; i < w.n; i++) k.head = k.head << 8 | (unsigned char)w.p[i];
     return k;
 }
@@ -85,6 +86,7 @@ static inline bool same_word(const struct word_key *a, const struct word_key *b)
 
 static inline size_t word_home(const struct ngram *g, const struct word_key *k)
 {
+    /* golden ratio and Murmur's kind of constants: odd, with bits all over */
     uint64_t h = (k->head ^ (k->n > 16 ? XXH3_64bits(k->p, k->n) : 0)) * 0x9E3779B97F4A7C15u;
     h = (h ^ h >> 32 ^ k->tail ^ k->n << 56) * 0xD6E8FEB86659FD93u;
     return (h ^ h >> 32) & g->word_mask;
@@ -100,6 +102,7 @@ static inline size_t gram_home(const struct ngram *g, uint64_t key)
  * entries. */
 static void make_room(struct ngram *g, size_t tokens)
 {
+    /* each token begins `order` n-grams at most; one more for the word itself in the ids' table */
     size_t grams = g->nodes + tokens * (size_t)(g->order + 1);
     if (!g->gram || grams * 2 > g->gram_mask + 1) {
         struct gram_slot *old = g->gram;
@@ -110,6 +113,7 @@ static void make_room(struct ngram *g, size_t tokens)
         for (size_t i = 0; i < old_n; i++) {
             if (old[i].segment != g->segment) continue;
             size_t s = gram_home(g, old[i].key);
+            /* all keys differ: the first free slot is the place */
             while (g->gram[s].segment == g->segment) s = (s + 1) & g->gram_mask;
             g->gram[s] = old[i];
         }
@@ -130,6 +134,7 @@ static void make_room(struct ngram *g, size_t tokens)
         }
         free(old);
     }
+    /* half as much again, so that growing references do not grow it each time */
     if (grams > g->nodes_cap) {
         g->nodes_cap = grams + grams / 2;
         g->node = mem_grow(g->node, g->nodes_cap, sizeof *g->node);
@@ -186,6 +191,7 @@ static void add_grams(struct ngram *g, size_t n)
     for (size_t i = 0; i < n; i++) {
         uint32_t v = g->uni[i];
         count_up(&g->node[v], g->ref);
+        /* not i + order > n, which might wrap */
         size_t end = n - i < (size_t)g->order ? n : i + (size_t)g->order;
         for (size_t j = i + 1; j < end; j++) {
             v = gram_node(g, pair_key(v, g->uni[j]), 1);
@@ -232,6 +238,7 @@ void ngram_ref_ids(struct ngram *g, const uint32_t *id, size_t n)
 
 void ngram_match(struct ngram *g, const struct span *word, size_t n, int64_t *correct)
 {
+    /* no table yet, and nothing to match */
     if (!g->ref) return;
     mem_room(&g->uni, &g->uni_cap, n, sizeof *g->uni);
     for (size_t i = 0; i < n; i++) g->uni[i] = word_node(g, word[i], 0);

@@ -124,6 +124,7 @@ static int open_mecab(struct segmenter *s, const struct mecab_of *of)
     if (!folder)
         return err_set("--tokenize %s: %s is not there; install %s, or say %s=FOLDER",
                        of->tokenizer, of->title, of->package, of->folder_variable);
+    /* /dev/null: a user's mecabrc could name another dictionary or format */
     char *argv[] = { "mecab", "-r", "/dev/null", "-d", (char *)folder, "-O", "wakati", NULL };
     s->dictionary = s->call.model_new(7, argv);
     if (!s->dictionary)
@@ -142,6 +143,7 @@ static int open_mecab(struct segmenter *s, const struct mecab_of *of)
 struct segmenter *segmenter_open(enum score_tok how)
 {
     struct segmenter *s = mem_zero(1, sizeof *s);
+    /* sacreBLEU's old name of flores101, and signatures have the new one */
     if (how == SCORE_TOK_SPM) how = SCORE_TOK_FLORES101;
     int rc = how == SCORE_TOK_JA_MECAB   ? open_mecab(s, &mecab_of[0])
              : how == SCORE_TOK_KO_MECAB ? open_mecab(s, &mecab_of[1])
@@ -198,9 +200,11 @@ int segmenter_line(const struct segmenter *s, struct segmenter_work *w, const ch
         size_t cuts = spm_encode(s->spm, w->spm, line, n, &cut);
         for (size_t i = 0; i < cuts; i++) {
             put(room, cut[i].text, cut[i].n);
+            /* pieces are the tokens; their word marker is part of them */
             put(room, " ", 1);
         }
     } else {
+        /* sacreBLEU strips the line before MeCab sees it */
         n = split_strip_left(&line, split_strip_right(line, n));
         const char *said = s->call.sparse_tostr2(w->tagger, line, n);
         if (!said) return err_set("MeCab: %s", s->call.strerror(w->tagger));

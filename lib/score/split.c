@@ -46,6 +46,7 @@ size_t split_space(const char *p, const char *end)
 {
     const unsigned char *s = (const unsigned char *)p;
     size_t left = (size_t)(end - p);
+    /* Python counts U+001C to 001F, the separators, as white space */
     if (s[0] < 0x80) return (s[0] >= 0x09 && s[0] <= 0x0D) || (s[0] >= 0x1C && s[0] <= 0x20);
     if (s[0] == 0xC2) return left >= 2 && (s[1] == 0x85 || s[1] == 0xA0) ? 2 : 0;
     if (left < 3) return 0;
@@ -65,6 +66,7 @@ void split_unicode(struct token_spans *s, const char *line, size_t n)
     const char *p = line, *end = line + n, *start = NULL;
     s->n = 0;
     while (p < end) {
+        /* bytes within a character are looked at one by one, and none of them begins a space */
         size_t w = (unsigned char)*p > ' ' && (unsigned char)*p < 0x80 ? 0 : split_space(p, end);
         if (w && start) { token_spans_put(s, start, (size_t)(p - start)); start = NULL; }
         else if (!w && !start) start = p;
@@ -77,6 +79,7 @@ size_t split_strip_right(const char *line, size_t n)
 {
     while (n) {
         size_t start = n - 1;
+        /* back to the first byte of the last character, four bytes at most */
         while (start && ((unsigned char)line[start] & 0xC0) == 0x80 && n - start < 4) start--;
         if (split_space(line + start, line + n) != n - start) break;
         n = start;

@@ -85,8 +85,10 @@ static void edit_rows(struct cell *grid, const uint32_t *h, int n_h, const uint3
             bool same = h[i - 1] == r[j - 1];
             struct cell c = { above[j - 1].cost + !same, same ? KEEP : SUBSTITUTE };
             if (above[j].cost + 1 < c.cost) c = (struct cell){ above[j].cost + 1, DELETE };
+            /* the cell left of the beam is FAR */
             if (j > from && row[j - 1].cost + 1 < c.cost)
                 c = (struct cell){ row[j - 1].cost + 1, INSERT };
+            /* kept at FAR: sums of it would grow towards the end of int */
             if (c.cost >= FAR) c = (struct cell){ FAR, UNKNOWN };
             row[j] = c;
         }
@@ -160,10 +162,12 @@ static int best_shift(struct ter_work *w, int n_h, const uint32_t *ref, int n_r,
         best_target = 0;
     bool found = false;
     const uint32_t *h = w->now;
+    /* the beam cut the way off: without an alignment there is no shift to try */
     if (trace(w->grid, n_h, n_r, w->align, w->ref_err, w->hyp_err) < 0) return 0;
 
     int trial_rows = 0;                  /* rows of w->trial that equal w->grid's */
     for (int sh = 0; sh < n_h; sh++) {
+        /* the run's place in the reference, not more than 50 words from its own */
         int low = sh - SHIFT_DISTANCE > 0 ? sh - SHIFT_DISTANCE : 0;
         int high = sh + SHIFT_DISTANCE < n_r - 1 ? sh + SHIFT_DISTANCE : n_r - 1;
         for (int sr = low; sr <= high; sr++) {
@@ -175,6 +179,7 @@ static int best_shift(struct ter_work *w, int n_h, const uint32_t *ref, int n_r,
                 /* a shift onto itself changes nothing */
                 if (w->align[sr] >= sh && w->align[sr] < sh + length) continue;
                 int last = -1;
+                /* before the run's first reference word, and after each of its words (Tercom) */
                 for (int offset = -1; offset < length; offset++) {
                     if (sr + offset >= n_r) break;
                     int target = sr + offset == -1 ? 0 : w->align[sr + offset] + 1;
@@ -206,6 +211,8 @@ static int best_shift(struct ter_work *w, int n_h, const uint32_t *ref, int n_r,
                         memcpy(w->best, w->moved, (size_t)n_h * sizeof *w->best);
                     }
                 }
+                /* tested after each run and not after each target, as sacreBLEU does; the caller
+                 * then stops */
                 if (*candidates >= SHIFT_CANDIDATES) return best;
             }
         }
@@ -216,6 +223,7 @@ static int best_shift(struct ter_work *w, int n_h, const uint32_t *ref, int n_r,
 int64_t ter_edits(struct ter_work *w, const uint32_t *hyp, size_t hyp_n, const uint32_t *ref,
                   size_t ref_n)
 {
+    /* all words are deleted; the table below needs a column */
     if (ref_n == 0) return (int64_t)hyp_n;
     int n_h = (int)hyp_n, n_r = (int)ref_n, candidates = 0, shifts = 0;
     size_t cells = (hyp_n + 1) * (ref_n + 1);
@@ -231,11 +239,13 @@ int64_t ter_edits(struct ter_work *w, const uint32_t *hyp, size_t hyp_n, const u
     edit_rows(w->grid, w->now, n_h, ref, n_r, 0);
     /* greedy, as Tercom: the best single shift, then the best of what results */
     while (n_h) {
+        /* row 0, which every trial has; best_shift copies the others as it needs them */
         memcpy(w->trial, w->grid, (ref_n + 1) * sizeof *w->grid);
         int gain = best_shift(w, n_h, ref, n_r, &candidates);
         if (candidates >= SHIFT_CANDIDATES || gain <= 0) break;
         shifts++;
         memcpy(w->now, w->best, hyp_n * sizeof *w->now);
+        /* anew, since best_shift's table may be of another shift by now */
         edit_rows(w->grid, w->now, n_h, ref, n_r, 0);
     }
     return shifts + w->grid[cells - 1].cost;
@@ -259,6 +269,7 @@ static uint32_t word_id(struct ter_work *w, struct span word)
 static void start_ids(struct ter_work *w, size_t words)
 {
     mem_room(&w->known, &w->known_cap, words, sizeof *w->known);
+    /* ids are of one pair of texts: equal words have equal ids, and no more is asked */
     id_table_open(&w->table, id_table_slots(256, words));
     w->n_known = 0;
 }
@@ -298,6 +309,7 @@ int ter_segment(const struct ter_options *o, struct ter_work *w, struct span hyp
         to += w->words.v[i].n;
     }
 
+    /* sacreBLEU's number for "none yet" */
     double edits = 1e16, length = 0;
     for (int r = 0; r < n_refs; r++) {
         reference_words(o, w, refs[r]);

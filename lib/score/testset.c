@@ -34,6 +34,7 @@ static bool is_taken(const char *set, const char *pair, const char *field)
         if (strcmp(taken[k].set, set) || (taken[k].pair && strcmp(taken[k].pair, pair))) continue;
         size_t n = strlen(field);
         for (const char *p = taken[k].refs; p; p = strchr(p, ' ')) {
+            /* from the second on p is at the space before a name */
             p += *p == ' ';
             if (!strncmp(p, field, n) && (!p[n] || p[n] == ' ')) return true;
         }
@@ -49,6 +50,7 @@ static char *folder(int k)
 {
     const char *set = getenv(k == 0 ? "CORPUS_CACHE" : "SACREBLEU"), *home = getenv("HOME");
     if (set && *set) return mem_dup(set);
+    /* sacreBLEU's own folder comes second, so that a shared copy can go before it */
     if (k == 0 || !home) return NULL;
     return mem_format("%s/.sacrebleu", home);
 }
@@ -96,6 +98,7 @@ static void list(struct testset *t, const char *in, const char *stem)
         char *name = mem_dup(e->d_name + n), *end = name + size - n;
         if (end - name > 3 && !strcmp(end - 3, ".gz")) end[-3] = 0;
         else if (end - name > 4 && !strcmp(end - 4, ".zst")) end[-4] = 0;
+        /* ":" is no character of files on every system; sacreBLEU writes "-" for it */
         if (!strncmp(name, "ref-", 4)) name[3] = ':';
         bool seen = !*name;
         for (int k = 0; k < t->n; k++) seen |= !strcmp(t->field[k].name, name);
@@ -109,6 +112,7 @@ static void list(struct testset *t, const char *in, const char *stem)
 
 static bool is_name(const char *s, const char *also)
 {
+    /* a name becomes part of a path, which must not leave the folder */
     if (!*s || *s == '.' || *s == '/' || strstr(s, "/.")) return false;
     for (; *s; s++)
         if (!(*s >= 'a' && *s <= 'z') && !(*s >= 'A' && *s <= 'Z') && !(*s >= '0' && *s <= '9')
@@ -124,6 +128,7 @@ int testset_find(struct testset *t, const char *name, const char *pair)
     if (!is_name(pair, "_-")) return err_set("--language-pair: '%s' is not SRC-TGT", pair);
     char *stem = mem_format("%s.%s.", name, pair);
     for (char *p = stem; *p; p++) if (*p == '/') *p = '_';
+    /* from one folder or the other: fields of different copies may not fit together */
     for (int k = 0; k < 2 && !t->n; k++) {
         char *in = folder(k), *path = in ? mem_format("%s/%s", in, name) : NULL;
         if (path) list(t, path, stem);
@@ -165,6 +170,7 @@ static int field_at(const struct testset *t, const char *name)
         if (first < 0 && is_reference(t->field[k].name)) first = k;
         size += strlen(t->field[k].name) + 2;
     }
+    /* sets with several translators have no "ref" of that name */
     if (!strcmp(name, "ref") && first >= 0) return first;
     char *names = mem_zero(size, 1);
     for (int k = 0; k < t->n; k++) {
@@ -181,22 +187,27 @@ int testset_echo(const struct testset *t, const char *const *field, int n, FILE 
     bool all = n == 1 && !strcmp(field[0], "all");
     int columns = all ? t->n : n, rc = 0, status = 1;
     struct text **in = mem_zero((size_t)columns, sizeof *in);
+    struct span *row = mem_zero((size_t)columns, sizeof *row);
     for (int k = 0; k < columns && rc == 0; k++) {
         int at = all ? k : field_at(t, field[k]);
         if (at < 0 || !(in[k] = text_open(t->field[at].path, TEXT_UTF8))) rc = -1;
     }
-    /* as many lines as the shortest has */
-    while (rc == 0 && status > 0) {
-        for (int k = 0; k < columns; k++) {
+    /* as many lines as the shortest has: all of a line is read before any of it is written */
+    while (rc == 0) {
+        for (int k = 0; k < columns && status > 0; k++) {
             const char *line;
             size_t size;
             status = text_line(in[k], &line, &size);
-            if (status <= 0) { rc = status; break; }
-            if (k) fputc('\t', to);
-            fwrite(line, 1, split_strip_right(line, size), to);
+            if (status > 0) row[k] = (struct span){ line, split_strip_right(line, size) };
         }
-        if (status > 0) fputc('\n', to);
+        if (status <= 0) { rc = status; break; }
+        for (int k = 0; k < columns; k++) {
+            if (k) fputc('\t', to);
+            fwrite(row[k].p, 1, row[k].n, to);
+        }
+        fputc('\n', to);
     }
+    free(row);
     for (int k = 0; k < columns; k++) if (in[k]) text_close(in[k]);
     free(in);
     return rc;

@@ -88,6 +88,7 @@ static inline enum kind kind_at(enum score_tok how, const unsigned char *ascii, 
     size_t space = split_space(p, end);
     if (space) { *len = (int)space; return K_SPACE; }
     if (how == SCORE_TOK_13A) {
+        /* 13a's expressions are of ASCII: what a longer character is does not matter */
         *len = b < 0xE0 ? 2 : b < 0xF0 ? 3 : 4;
         return K_OTHER;
     }
@@ -155,6 +156,7 @@ static void cut_line(enum score_tok how, const char *line, size_t n, struct toke
                 last = q; last_len = l; run++; q += l;
                 after = edge;
             }
+            /* is the last one the second of a pair of rule A? (the file's first comment) */
             bool second = (run & 1) == (before != K_DIGIT);
             if (before != K_DIGIT || run > 1 || after != K_DIGIT) CUT(p);
             while (p < last) {                       /* cut between all parts of the run */
@@ -164,7 +166,9 @@ static void cut_line(enum score_tok how, const char *line, size_t n, struct toke
                 p += l;
                 CUT(p);
             }
+            /* the last part of the run begins a token, or is one */
             if (!word) word = last;
+            /* the loop goes on after the run */
             p = last; len = last_len;
             if (second || after != K_DIGIT) CUT(q);
             break;
@@ -188,6 +192,7 @@ size_t bytes_replace(char *s, size_t n, const char *from, const char *by)
     size_t from_n = strlen(from), by_n = strlen(by);
     char *hit = memmem(s, n, from, from_n);
     if (!hit) return n;
+    /* in place: `by` is never longer than `from` */
     char *to = hit, *rest = hit;
     for (; hit; hit = memmem(rest, (size_t)(s + n - rest), from, from_n)) {
         memmove(to, rest, (size_t)(hit - rest));
@@ -216,6 +221,7 @@ void score_tokenise(enum score_tok how, const char *line, size_t n, struct token
     case SCORE_TOK_13A:
         if (memchr(line, '&', n) || (memchr(line, '<', n) && memmem(line, n, "<skipped>", 9))) {
             bytes_set(room, line, n);
+            /* in the order of mteval-v13a.pl: "&amp;lt;" becomes "<" */
             n = bytes_replace(room->v, n, "<skipped>", "");
             n = bytes_replace(room->v, n, "&quot;", "\"");
             n = bytes_replace(room->v, n, "&amp;", "&");
@@ -225,6 +231,7 @@ void score_tokenise(enum score_tok how, const char *line, size_t n, struct token
         }
         break;
     case SCORE_TOK_ZH:
+        /* zh strips on both sides and pads nothing: the line's ends count as digits (above) */
         n = split_strip_left(&line, n);
         break;
     case SCORE_TOK_INTL:
@@ -259,12 +266,14 @@ void score_lower(const char *line, size_t n, struct bytes *to)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     bytes_set(to, line, n);
     size_t i = 0;
+    /* ASCII alone needs no ICU, and is what most lines are; else all is done again */
     for (; i < n && (unsigned char)line[i] < 0x80; i++)
         if (line[i] >= 'A' && line[i] <= 'Z') to->v[i] = (char)(line[i] + ('a' - 'A'));
     if (i == n) return;
     pthread_once(&once, open_root_case);
     while (root_case) {
         UErrorCode status = U_ZERO_ERROR;
+        /* ICU counts in int: lines are shorter (lib/sacrebleu/corpus.c) */
         int32_t got = ucasemap_utf8ToLower(root_case, to->v, (int32_t)to->cap, line, (int32_t)n,
                                            &status);
         if (status == U_BUFFER_OVERFLOW_ERROR) {
@@ -319,6 +328,7 @@ static void put_token(const struct ter_options *o, struct span t, struct bytes *
     for (const char *p = t.p, *end = t.p + t.n; p < end; ) {
         int len;
         uint32_t c = utf8_get(p, (size_t)(end - p), &len);
+        /* Tercom removes punctuation after it has normalised */
         bool gone = o->no_punct
                     && (c < 0x80 ? c && strchr(".,?:;!\"()", (int)c) != NULL
                                  : o->asian_support && asian_punct(c));
@@ -337,6 +347,7 @@ void score_tokenise_ter(const struct ter_options *o, const char *line, size_t n,
     n = split_strip_right(line, n);
     if (o->case_sensitive) bytes_set(&room[0], line, n);
     else score_lower(line, n, &room[0]);
+    /* sacreBLEU's default: words as they stand */
     if (!o->normalized && !o->no_punct) { split_unicode(tokens, room[0].v, room[0].n); return; }
 
     struct bytes *out = &room[1];

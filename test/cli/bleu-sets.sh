@@ -34,6 +34,10 @@ bleu -t wmt13 -l en-de --echo src > got; cut -f 1 echo.out | tail -n 2 > want; s
 mkdir wmt21
 for f in src ref-A ref-B; do echo "$f of the test set" > wmt21/wmt21.en-de.$f; done
 is "$(echo 'ref-A of the test set' | bleu -b -t wmt21 -l en-de)" 100.0
+# lines that one of the files lacks are left out whole
+echo 'one more' >> wmt21/wmt21.en-de.ref-B
+bleu -t wmt21 -l en-de --echo ref:B src > got
+printf 'ref-B of the test set\tsrc of the test set\n' > want; same got want
 # what is not there, in one line that says where to get it
 fails 1 'wmt14_full.de-en.src is not in .*sacrebleu -t wmt14/full -l de-en' \
     bleu -t wmt14/full -l de-en -i hyp.de
