@@ -30,6 +30,7 @@ static char *step_dir(const char *dir, int64_t step, const char *suffix)
 static int write_state(const char *folder, const struct checkpoint_state *st)
 {
     const struct state *x = st->state;
+    /* a name, and 32 for a number of 20 characters with its quotes and line */
     size_t cap = 512 + (size_t)x->n_ints * (STATE_NAME + 32), n = 0;
     char *s = mem_alloc(cap);
     n += (size_t)snprintf(s + n, cap - n,
@@ -276,6 +277,7 @@ static void copy_state(struct snapshot *s, const struct state *from, const struc
             memcpy(to, a->whole, state_array_bytes(a));
             state_whole(&s->state, (int64_t *)to, a->rows, a->cols, "%s", a->name);
         } else {
+            /* of a sharded optimiser this rank has its own part alone, and the snapshot has all */
             if (a->moment) memcpy(to, s->array[a->moment] + a->at, state_array_bytes(a));
             else k->download(to, a->value, state_array_bytes(a));
             state_array(&s->state, (float *)to, a->rows, a->cols, "%s", a->name);
@@ -384,6 +386,7 @@ static int list(const char *dir, int64_t **steps)
     for (struct dirent *e; d && (e = readdir(d)); ) {
         int64_t s;
         int used = 0;
+        /* nothing after the number: step-N.tmp is no checkpoint */
         if (sscanf(e->d_name, "step-%" SCNd64 "%n", &s, &used) != 1 || e->d_name[used]) continue;
         mem_room(steps, &cap, (size_t)n + 1, sizeof **steps);
         int at = n++;
@@ -608,6 +611,7 @@ int checkpoint_check(const char *folder, const struct model *m)
         char *path = path_join(folder, names[i]);
         struct st_file *f = NULL;
         if (!file_exists(path)) { free(path); continue; }
+        /* into memory of its own: the model that is looked at has no moments */
         if (i == 0) {
             moments_new(m, st.moment);
             rc = read_optimizer(folder, m, st.moment);

@@ -128,6 +128,8 @@ int metrics_sum(struct metrics *r, const char *name, const float *x, int n)
 int metrics_norm(struct metrics *r, const char *name, int64_t step, bool there)
 {
     const struct params *ps = r->ps;
+    /* all ranks have the same norm of a step: one of them tells it, or it would count several
+     * times */
     struct unread u = unread(r, step > 0 && ranks_rank(r->ranks) ? "" : name, 1);
     u.norm = true;
     u.step = step;
@@ -180,9 +182,12 @@ int metrics_join(struct metrics *r)
     }
     mem_room(&r->logged, &r->logged_cap, (size_t)most + 1, sizeof *r->logged);
     struct logged *all = mem_zero(size * (size_t)most + 1, sizeof *all);
+    /* an all-gather has equal parts: filled up, and what is sent is never memory that was not
+     * written */
     for (int64_t i = own; i < most; i++) r->logged[i] = (struct logged){ 0 };
     int rc = ranks_all_gather(r->ranks, r->logged, all, (size_t)most * sizeof *all);
     for (size_t i = 0; i < size * (size_t)most; i++)
+        /* a name from another process may lack its end */
         all[i].name[sizeof all[i].name - 1] = '\0';
     if (rc == 0 && !ranks_rank(r->ranks)) merge(r, all, n, most);
     r->n_logged = 0;

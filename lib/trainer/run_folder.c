@@ -108,6 +108,7 @@ static int compare(const char *path, const char *then, const char *now)
 {
     struct line l, other;
     for (const char *at = now; next(&at, &l); ) {
+        /* an option that was given several times is compared line by line, in its order */
         bool there = nth(then, &l, number(now, &l), &other);
         if (there && !same_value(&l, &other))
             return err_set("%s: the run began with --%.*s %.*s, not %.*s; continue with that, or "
@@ -199,6 +200,7 @@ int run_folder_open(struct trainer *tr)
     /* Other options would make another run, which the log and the recipe would not tell. */
     if (newest >= 0 && recorded_check(o->dir, o->config) < 0) return -1;
     /* what a process that was killed has left */
+    /* safe: the caller holds the folder's lock */
     if (file_sweep(o->dir) < 0 || checkpoint_sweep(o->dir) < 0) return -1;
     if (o->write_batches && dir_make(o->write_batches) < 0) return -1;
     struct checkpoint_state st = { .best = tr->best, .state = tr->state,

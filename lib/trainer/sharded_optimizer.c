@@ -85,6 +85,7 @@ static size_t most_held(const struct sharded_optimizer *s)
 void sharded_lay_out(struct params *ps, int size, int rank, bool tensors)
 {
     struct sharded_optimizer s;
+    /* no ranks: for a plan, or before they have met */
     sharded_open(&s, ps, NULL, size, tensors);
     ps->moments = rank < 0 ? most_held(&s) : sharded_held(&s, rank);
     sharded_free(&s);
@@ -114,6 +115,7 @@ int sharded_norm2(const struct sharded_optimizer *s, float *norm2)
         for (int r = 0; r < size; r++)
             for (size_t i = grains(sharded_of(s, k)[r + 1] - sharded_of(s, k)[r]); i > 0; i--)
                 sum += all[(size_t)r * most + at[r]++];
+    /* written by the host: a reduce-scatter is of its memory alone (sharded_open) */
     *norm2 = (float)sum;
     free(at);
     free(all);

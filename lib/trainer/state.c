@@ -83,6 +83,7 @@ int state_sum_file(struct state *s, const char *path)
     /* a pipe cannot be read twice */
     if (!s || !s->summed || stat(path, &st) < 0 || !S_ISREG(st.st_mode)) return 0;
     if (sum_hex(path, hex) < 0) return -1;
+    /* the checksum's digits stand for the bytes, which would be read once more */
     state_sum(s, hex, SUM_HEX);
     return 0;
 }

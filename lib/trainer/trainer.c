@@ -356,6 +356,8 @@ static bool log_due(const struct trainer *tr)
 
 void trainer_at(struct trainer *tr, int a)
 {
+    /* even numbers, so that what belongs to the update has the odd one after its last micro-
+     * batch */
     tr->read.place = 2 * (tr->step * tr->o.accumulate + a);
 }
 
@@ -391,6 +393,7 @@ bool trainer_due(const struct trainer *tr)
 
 int trainer_judge(struct trainer *tr, double metric)
 {
+    /* NaN is better by neither comparison: it counts as no improvement */
     bool better = tr->o.lower_is_better ? metric < tr->best : metric > tr->best;
     if (!better) {
         if (tr->o.patience > 0 && ++tr->since_best >= tr->o.patience) tr->ended = true;
@@ -441,6 +444,7 @@ static int report(struct trainer *tr, double speed)
         if (t->count <= 0) continue;                         /* an objective that had no turn */
         if (tr->step == tr->o.steps && dist_first(tr)) tell_diverged(tr, t);
         log_real(tr->log, t->name, t->sum / t->count);
+        /* the term stays, and with it the order of the log's columns */
         t->sum = t->count = 0;
     }
     log_real(tr->log, "lr", tr->lr);
@@ -478,6 +482,7 @@ int trainer_run(struct trainer *tr, int (*steps)(void *what, struct trainer *tr)
     double began = clock_seconds(), mib = 1 << 20;
     if (steps(what, tr) < 0) return -1;
     double seconds = clock_seconds() - began;
+    /* also after no step at all: --steps 0 makes a model of its initial weights */
     if ((tr->saved_step != tr->step || tr->step == 0) && save(tr) < 0) return -1;
     if (tr->saver && saver_done(tr->saver, true) < 0) return -1;
     if (profile && dist_first(tr)) {
