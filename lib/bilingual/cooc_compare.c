@@ -19,6 +19,7 @@ static double tokens(const struct cooc *c)
 double cooc_compare_scale(const struct cooc *a, const struct cooc *b)
 {
     double n = tokens(b);
+    /* an empty file has no counts to scale */
     return n > 0 ? tokens(a) / n : 1;
 }
 
@@ -30,6 +31,7 @@ static int count(const struct cooc *c, uint32_t i, uint32_t j, double *x)
     for (int plane = 0; plane < c->planes; plane++) {
         uint64_t n;
         if (cooc_get(c, plane, i, j, &n) < 0) return -1;
+        /* counts are stored as multiples of 1 / unit (docs/formats/cooc.md) */
         *x += (double)n / (double)c->scheme.unit;
     }
     return 0;
@@ -48,6 +50,7 @@ static void sum(struct cooc_compare_sums *s, double w, double a, double b)
 
 static double pearson(const struct cooc_compare_sums *s)
 {
+    /* from sums, so that pairs need not be kept: those with X = 1 are not in v */
     double va = s->aa - s->a * s->a / s->n, vb = s->bb - s->b * s->b / s->n;
     /* below that it is rounding */
     bool vary = va > 1e-12 * s->aa && vb > 1e-12 * s->bb;
@@ -75,6 +78,7 @@ static void add(struct cooc_compare_pairs *p, double a, double b)
         sum(&p->mass, a, log(a), log(b));
     }
     /* Figure 1's ratio has log counts in its denominator: at 1 they are 0, and below negative. */
+    /* also where b has none: the figure's bins are of pairs that both have */
     if (!(a > 1 && b > 1)) {
         p->small++;
         return;
@@ -110,6 +114,7 @@ static int open_sides(const char *path, const struct cooc *a, const struct cooc 
 {
     *s = (struct sides){ cooc_vocab(a), cooc_vocab(b), cooc_compare_scale(a, b), NULL };
     if (s->a && s->b && (s->t = text_open(path, TEXT_UTF8 | TEXT_SUM))) return 0;
+    /* all three accept NULL */
     close_sides(s);
     return -1;
 }
@@ -145,6 +150,7 @@ static int columns(struct text *t, const char **a, size_t *a_len, const char **b
     *a_len = (size_t)(tab - *a);
     *b = tab + 1;
     *b_len = n - *a_len - 1;
+    /* further columns are scores */
     const char *third = memchr(*b, '\t', *b_len);
     if (third) *b_len = (size_t)(third - *b);
     return 1;
@@ -164,6 +170,7 @@ static int read_pairs(const char *path, bool table, const struct cooc *a, const 
         double xa, xb;
         p->lines++;
         bool two = two_words(s.a, x, xn, i) && two_words(s.b, y, yn, j);
+        /* a phrase table has phrases of all lengths, a file of pairs is for this purpose only */
         if (table && !two) {
             p->multiword++;
             continue;
@@ -219,6 +226,7 @@ int cooc_compare_from_dictionary(const char *path, const struct cooc *a, const s
     for (int plane = 0; r >= 0 && plane < a->planes; plane++) {
         struct cooc_cursor k;
         cooc_cursor_init(&k, a, plane);
+        /* a's pairs one by one, b's looked up: what only b has is not asked for */
         while ((r = cooc_cursor_next(&k, block)) > 0)
             for (uint32_t q = 0; r >= 0 && q < block->n; q++) {
                 double xb;
@@ -247,6 +255,7 @@ static void interval(uint64_t n, double sum, double squares, double *mean, doubl
 {
     *mean = sum / (double)n;
     /* the difference of two large sums may be negative by rounding */
+    /* n = 1: no interval */
     double var = n > 1 ? fmax(0, (squares - sum * *mean) / (double)(n - 1)) : 0;
     *half = 1.96 * sqrt(var / (double)n);
 }
@@ -270,6 +279,7 @@ size_t cooc_compare_bins(const struct cooc_compare_pairs *p, double width,
         size_t at = (size_t)((la + lb) / width);
         mem_room(&m, &cap, at + 1, sizeof *m);
         for (; bins <= at; bins++) m[bins] = (struct moments){ 0 };
+        /* each pair counts in its bin and in the last line, over all */
         struct moments *to[2] = { &m[at], &all };
         for (int k = 0; k < 2; k++) {
             to[k]->n++;
@@ -304,6 +314,7 @@ int cooc_compare_ranks(const struct cooc *c, double **f, size_t *n)
             free(*f);
             return -1;
         }
+    /* specials are no words, and tokens() counts none of them */
     for (uint32_t id = VOCAB_SPECIALS; id < c->ids; id++)
         if (words[id]) (*f)[(*n)++] = (double)words[id] / all;
     qsort(*f, *n, sizeof **f, falling);

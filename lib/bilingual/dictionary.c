@@ -13,15 +13,19 @@ int dictionary_line(struct text *t, struct dictionary_line *l)
     size_t n;
     int r = text_line(t, &s, &n);
     if (r <= 0) return r;
+    /* dictionaries are edited by hand, on Windows, too */
     if (n && s[n - 1] == '\r') n--;
+    /* MUSE's dictionaries have spaces; with a tab, spaces are within phrases */
     const char *tab = memchr(s, '\t', n), *split = tab ? tab : memchr(s, ' ', n);
     if (!split || split == s || split + 1 == s + n)
         return err_set("%s:%" PRIu64 ": expected \"source<TAB>target\"", text_name(t),
                        text_lineno(t));
     *l = (struct dictionary_line){ s, split + 1, (size_t)(split - s), (size_t)(s + n - split - 1),
                                    false };
+    /* a score, or whatever else there is */
     const char *third = memchr(l->b, tab ? '\t' : ' ', l->b_len);
     if (third) l->b_len = (size_t)(third - l->b);
+    /* only with a tab: without, a space ended the word */
     l->multiword = memchr(l->a, ' ', l->a_len) || memchr(l->b, ' ', l->b_len);
     return l->b_len ? 1 : err_set("%s:%" PRIu64 ": no target word", text_name(t), text_lineno(t));
 }
@@ -82,6 +86,7 @@ void dictionary_identical(const struct vectors *src, const struct vectors *tgt, 
         int64_t j = vectors_find(tgt, w, vectors_word_len(src, i));
         if (j < 0 || (has_letter(w) && characters(w) < min_length)) continue;
         /* words spelt alike whose frequencies differ much need not mean the same */
+        /* counts may be missing: then spelling alone decides */
         if (ratio > 1 && a > 0 && b > 0) {
             double x = (double)src->count[i] / a, y = (double)tgt->count[j] / b;
             if (x * ratio < y || y * ratio < x) continue;
@@ -108,6 +113,7 @@ static void first_of_each(struct word_pairs *p, const uint32_t *side, uint32_t n
 size_t word_pairs_best(struct word_pairs *p, uint32_t n_src, uint32_t n_tgt)
 {
     size_t n = p->n;
+    /* in the file's order: the best translation comes first there */
     first_of_each(p, p->src, n_src);
     first_of_each(p, p->tgt, n_tgt);
     return n - p->n;

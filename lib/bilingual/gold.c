@@ -25,6 +25,7 @@ int gold_read(const char *path, const struct vectors *src, const struct vectors 
     memset(g, 0, sizeof *g);
     struct gold_line *lines = NULL;
     size_t n = 0, cap = 0;
+    /* used as a set of words: each has one number, which nobody reads */
     struct vectors *seen = vectors_new(1);       /* the file's source words, each once */
     float one = 1;
     vectors_index(seen);
@@ -38,14 +39,17 @@ int gold_read(const char *path, const struct vectors *src, const struct vectors 
             vectors_index_last(seen);
         }
         int64_t a = vectors_find(src, l.a, l.a_len), b = vectors_find(tgt, l.b, l.b_len);
+        /* a word without a vector is in seen, and so in `missing` */
         if (a < 0 || (b < 0 && rule == GOLD_BOTH)) continue;
         mem_room(&lines, &cap, n + 1, sizeof *lines);
+        /* kept: the word is asked all the same, and cannot be right */
         lines[n++] = (struct gold_line){ (uint32_t)a, b < 0 ? UINT32_MAX : (uint32_t)b };
     }
     if (r == 0 && !seen->n) r = err_set("%s: no pair of single words", text_name(t));
     g->words = seen->n;
     vectors_free(seen);
     text_close(t);
+    /* in_gold and best_rank walk the pairs of a word in order */
     if (n) qsort(lines, n, sizeof *lines, by_source);
     g->src = mem_alloc((n + 1) * sizeof *g->src);
     for (size_t i = 0; i < n; i++) {
@@ -80,6 +84,7 @@ void gold_score(const struct gold *g, const uint32_t *rank, const struct vectors
     s->coverage = g->words ? (double)g->n / (double)g->words : 0;
     double all = 0;
     for (size_t i = 0; i < g->n; i++) {
+        /* without counts the weighted shares become NaN, not 0 */
         double weight = src->count ? (double)src->count[g->src[i]] : NAN;
         uint32_t k = rank[i];
         all += weight;
@@ -90,8 +95,10 @@ void gold_score(const struct gold *g, const uint32_t *rank, const struct vectors
         s->weighted1 += weight * (k == 1);
         s->weighted5 += weight * (k && k <= 5);
         s->weighted10 += weight * (k && k <= 10);
+        /* NaN stays NaN */
         s->weighted_map += k ? weight / k : 0 * weight;
     }
+    /* no word asked: no share */
     double n = g->n ? (double)g->n : NAN;
     s->hit1 /= n; s->hit5 /= n; s->hit10 /= n; s->map /= n;
     s->weighted1 /= all; s->weighted5 /= all; s->weighted10 /= all; s->weighted_map /= all;
@@ -133,11 +140,13 @@ void gold_ranks_scores(const struct gold *g, struct scores *s, uint32_t m, uint3
 int gold_ranks(const struct gold *g, const struct vectors *src, const struct vectors *tgt,
                const struct word_initial *kinds, enum csls_method how, int K, uint32_t *rank)
 {
+    /* rows at once: enough for gemm to be fast, and S stays at 64 floats a target */
     enum { AT_ONCE = 64 };
     size_t d = (size_t)src->dim, m = tgt->n, at = 0;
     float *mean = NULL, *rows = mem_alloc(AT_ONCE * d * sizeof *rows),
           *S = mem_alloc(AT_ONCE * m * sizeof *S);
     int r = 0;
+    /* the same ranking as csls_search's, but of all targets */
     if (how == CSLS_CSLS) r = word_initial_means(kinds, src, tgt, K, &mean);
     for (size_t i = 0; r == 0 && i < g->n; i += AT_ONCE) {
         size_t n = g->n - i < AT_ONCE ? g->n - i : AT_ONCE;
@@ -182,6 +191,7 @@ struct gold_precision gold_precision(const struct gold *g, const struct word_pai
 {
     struct gold_precision s = { .pairs = p->n };
     for (size_t i = 0; i < p->n; i++) {
+        /* pairs whose source word the gold file lacks are neither right nor wrong */
         if (!g->n || !bsearch(&p->src[i], g->src, g->n, sizeof *g->src, by_row)) continue;
         s.judged++;
         s.right += in_gold(g, p->src[i], p->tgt[i]);

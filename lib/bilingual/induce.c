@@ -46,11 +46,13 @@ static int learn(const struct vectors *src, const struct vectors *tgt,
                  struct word_pairs *best, double *objective)
 {
     int r = 0;
+    /* below every mean of cosines, extra scores included */
     *objective = -1e30;
     for (int i = 0; r == 0 && i < o->restarts; i++) {
         struct word_pairs p = { 0 };
         struct map_options m = o->learn;
         double got;
+        /* set here: map's defaults are those of one run alone */
         m.cutoff = o->cutoff;
         m.K = o->K;
         m.extra = extra;
@@ -105,6 +107,7 @@ static int enough_memory(const struct vectors *src, const struct vectors *tgt,
                          const struct induce_options *o)
 {
     uint32_t n = looked_at(src, o), m = looked_at(tgt, o);
+    /* of the matrix, and of the extra scores where there are any */
     double need = (double)n * m * sizeof(float) * (o->spelling != 0 || o->frequency != 0 ? 2 : 1),
            left = granted_memory_left();
     if (o->map != INDUCE_VECMAP || need <= left) return 0;
@@ -180,6 +183,7 @@ int induce(struct vectors *src, struct vectors *tgt, const struct word_pairs *se
     if (o->map != INDUCE_NONE && !seeds->n)
         return err_set("no seed: no word of the seed dictionary has vectors on both sides, or no "
                        "word is spelt the same; give --seed-dict");
+    /* before anything is computed: hours may lie between here and the allocation */
     if (enough_memory(src, tgt, o) < 0) return -1;
     if (vectors_normalize(src, o->normalize) < 0 || vectors_normalize(tgt, o->normalize) < 0)
         return -1;
@@ -197,6 +201,7 @@ int induce(struct vectors *src, struct vectors *tgt, const struct word_pairs *se
     }
     to->seeds = seeds->n;
     int r = map(src, tgt, seeds, o, extra, &p, to);
+    /* replaced by re_estimate where it maps anew */
     to->pairs = p.n;
     /* A map need not keep lengths; the searches below need rows of length 1. */
     if (r == 0 && (vectors_normalize(src, "unit") < 0 || vectors_normalize(tgt, "unit") < 0))
@@ -207,6 +212,7 @@ int induce(struct vectors *src, struct vectors *tgt, const struct word_pairs *se
         else scores_top(to->scores, o->k, &to->src, &to->tgt);
     } else if (r == 0)
         r = search(src, tgt, o, to);
+    /* map_self_learn alone reads it */
     free(extra);
     free(src_x);
     free(tgt_x);
@@ -239,6 +245,7 @@ void induced_list(const struct csls_side *there, const struct csls_side *back, b
 float induced_score(const struct csls_side *there, uint32_t src, uint32_t tgt)
 {
     const uint32_t *index = there->index + (size_t)src * (size_t)there->k;
+    /* the list has k entries at most: a search through it is shorter than any index */
     int j = 0;
     while (j < there->k && index[j] != tgt) j++;
     return j < there->k ? there->score[(size_t)src * (size_t)there->k + (size_t)j] : -INFINITY;

@@ -12,6 +12,7 @@
 #include "lib/vectors/topk.h"
 
 const struct map_options map_defaults = {
+    /* VecMap's defaults, but for cutoff and patience (20,000 words and 50 rounds there) */
     .cutoff = 2000, .K = 10, .keep0 = 0.1, .grow = 2, .threshold = 1e-6, .patience = 15, .most = 500
 };
 
@@ -146,9 +147,12 @@ static void advance(float *A, uint32_t n, int d, const double *w, const double *
 {
     size_t k = (size_t)d;
     linalg_gemm(0, turned, d, d, d, w, B, left);
+    /* both sides get the same powers: X Z^T is re-weighted twice, as VecMap's --src_reweight and
+     * --trg_reweight do */
     for (size_t i = 0; i < k * k; i++) left[i] *= pow(s[i % k], reweight);
     linalg_gemm(0, !turned, d, d, d, left, B, right);
     linalg_gemm(0, 0, d, d, d, right, u, left);
+    /* de-whitening in the rotated space: B^T u B, with u the square root */
     linalg_gemm(0, turned, d, d, d, left, B, right);
     apply(A, n, d, right);
     unit_rows(A, n, d);
@@ -159,6 +163,7 @@ int map_advanced(float *X, uint32_t n, float *Z, uint32_t m, int d, const struct
 {
     if (few(p) < 0) return -1;
     size_t k = (size_t)d;
+    /* ten d x d matrices of double: small beside the vectors */
     double *M[10];
     for (int i = 0; i < 10; i++) M[i] = mem_alloc(k * k * sizeof *M[i]);
     double *wx = M[0], *ux = M[1], *wz = M[2], *uz = M[3], *C = M[4], *U = M[5], *VT = M[6],
@@ -212,11 +217,13 @@ static int pick_lines(void *ctx, size_t chunk, int thread)
     uint32_t index[PICK][RANKS];
     struct topk t[PICK];
     for (uint32_t i = 0; i < PICK; i++) {
+        /* never 0 or 1: both logarithms are finite */
         double u = ((double)rng_u32(p->key, first + i, (uint32_t)p->by_rows) + 0.5) * 0x1p-32;
         int rank = p->keep >= 1 ? 1 : 1 + (int)fmin(RANKS - 1, floor(log(u) / log(1 - p->keep)));
         if ((uint32_t)rank > across) rank = (int)across;
         t[i] = (struct topk){ rank, 0, score[i], index[i] };
         /* lanes beyond the last line take nothing */
+        /* topk_column compares whole lanes */
         limit[i] = i < count ? -INFINITY : INFINITY;
         top[i] = -INFINITY;
     }
@@ -224,6 +231,7 @@ static int pick_lines(void *ctx, size_t chunk, int thread)
         float *all = p->line[thread];
         for (uint32_t i = 0; i < count; i++) {
             const float *s = p->S + (size_t)(first + i) * p->m;
+            /* the objective is of the similarities themselves: CSLS only chooses */
             top[i] = topk_max(s, across);
             topk_minus(all, s, p->minus, across);
             topk_row(&t[i], all, across, 0);
@@ -232,6 +240,7 @@ static int pick_lines(void *ctx, size_t chunk, int thread)
         for (uint32_t j = 0; j < across; j++) {
             const float *s = p->S + (size_t)j * p->m + first;
             if (count < PICK) s = memcpy(end, s, count * sizeof *end);
+            /* most columns raise no maximum: one comparison for all lanes */
             for (uint32_t i = 0; i < PICK; i += TOPK_LANES)
                 if (topk_any_of(s + i, top + i))
                     for (uint32_t k = i; k < i + TOPK_LANES; k++)
@@ -251,6 +260,7 @@ static int pick_lines(void *ctx, size_t chunk, int thread)
 static double pick(struct pick *p)
 {
     uint32_t lines = p->by_rows ? p->n : p->m;
+    /* each line is drawn by its own number, so threads change nothing */
     par_for(((size_t)lines + PICK - 1) / PICK, pick_lines, p);
     double sum = 0;
     for (uint32_t i = 0; i < lines; i++) sum += p->top[i];
@@ -260,6 +270,7 @@ static double pick(struct pick *p)
 int map_self_learn(const float *X, uint32_t n, const float *Z, uint32_t m, int d,
                    const struct map_options *o, struct word_pairs *p, double *objective)
 {
+    /* rows come by frequency: the first are the most frequent */
     if (o->cutoff && n > o->cutoff) n = o->cutoff;
     if (o->cutoff && m > o->cutoff) m = o->cutoff;
     size_t k = (size_t)d, room = (size_t)n + m;
@@ -278,6 +289,7 @@ int map_self_learn(const float *X, uint32_t n, const float *Z, uint32_t m, int d
         for (size_t i = 0; i < k * k; i++) w[i] = (float)W[i];
         gemm(false, false, (int)n, d, d, 1, X, d, w, d, 0, mapped, d, NULL, NULL);
         gemm(false, true, (int)n, (int)m, d, 1, mapped, d, Z, d, 0, S, (int)m, NULL, NULL);
+        /* before CSLS's means: a hub of spelling is a hub, too */
         for (size_t i = 0; o->extra && i < (size_t)n * m; i++) S[i] += o->extra[i];
         csls_means(S, n, m, o->K, row, col);
         /* 2 cos - r(x) - r(y) orders as cos - r(y) / 2 does for one x */
@@ -295,11 +307,13 @@ int map_self_learn(const float *X, uint32_t n, const float *Z, uint32_t m, int d
         if (o->progress) o->progress(o->ctx, round, keep, now);
         /* an objective with noise in it does not compare with one without */
         if (keep >= 1 && now > *objective) *objective = now;
+        /* VecMap compares with the best so far and not with the last round */
         if (now >= best + o->threshold) {
             best = now;
             last = round;
         }
         if (round >= o->most) {
+            /* cut off by `most`: a noisy objective is better than none */
             if (keep < 1) *objective = now;
             break;
         }
@@ -331,6 +345,7 @@ int map_refine(float *X, uint32_t n, const float *Z, uint32_t m, int d, struct w
     for (int round = 0; round < rounds; round++) {
         if (map_procrustes(X, n, Z, d, p) < 0) return -1;
         struct csls_side x, z;
+        /* csls_search takes products of rows for cosines */
         unit_rows(X, n, d);
         if (csls_search(X, a, Z, b, d, CSLS_CSLS, 1, K, &x, &z, NULL) < 0) return -1;
         p->n = 0;
@@ -340,6 +355,7 @@ int map_refine(float *X, uint32_t n, const float *Z, uint32_t m, int d, struct w
         csls_free(&x);
         csls_free(&z);
     }
+    /* the last pairs have not been used yet */
     return map_procrustes(X, n, Z, d, p);
 }
 

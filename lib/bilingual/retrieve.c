@@ -15,6 +15,7 @@ double retrieve_hit(const struct csls_side *s, int first)
 static int falling(const void *a, const void *b)
 {
     const struct mined *x = a, *y = b;
+    /* then rows, so that ties have one order on every machine */
     if (x->score != y->score) return x->score > y->score ? -1 : 1;
     if (x->src != y->src) return x->src < y->src ? -1 : 1;
     return (x->tgt > y->tgt) - (x->tgt < y->tgt);
@@ -24,6 +25,7 @@ size_t retrieve_mine(const struct csls_side *x, const struct csls_side *z, doubl
                      struct mined **m)
 {
     size_t n = 0, kept = 0;
+    /* candidates of both directions: a pair may stand there twice, and is taken once */
     *m = mem_alloc(((size_t)x->n + z->n + 1) * sizeof **m);
     for (uint32_t i = 0; i < x->n; i++)
         (*m)[n++] = (struct mined){ i, x->index[(size_t)i * (size_t)x->k],
@@ -36,6 +38,7 @@ size_t retrieve_mine(const struct csls_side *x, const struct csls_side *z, doubl
          *tgt = mem_zero((size_t)z->n + 1, sizeof *tgt);
     for (size_t i = 0; i < n; i++) {
         struct mined c = (*m)[i];
+        /* a score that is not a number is none, either */
         if (!(c.score >= least) || src[c.src] || tgt[c.tgt]) continue;
         src[c.src] = tgt[c.tgt] = true;
         (*m)[kept++] = c;

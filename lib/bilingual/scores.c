@@ -54,6 +54,7 @@ struct spelling *spelling_new(const struct vectors *src, const struct vectors *t
         for (uint32_t i = 0; i < side[k]->n; i++)
             add_word(&g, &bag[k], i, vectors_word(side[k], i), vectors_word_len(side[k], i));
     struct sparse *m[2];
+    /* in how many words an n-gram is, of both sides together */
     double *in = mem_zero(g.n + 1, sizeof *in), words = (double)src->n + tgt->n;
     for (int k = 0; k < 2; k++) {
         m[k] = sparse_make(side[k]->n, (uint32_t)g.n, bag[k].e, bag[k].n);
@@ -95,6 +96,7 @@ static double *log_frequency(const struct vectors *v)
     double *f = mem_zero((size_t)v->n + 1, sizeof *f), total = 0;
     for (uint32_t i = 0; v->count && i < v->n; i++) total += (double)v->count[i];
     for (uint32_t i = 0; i < v->n; i++)
+        /* no count is no evidence: frequency_row adds nothing */
         f[i] = v->count && v->count[i] ? log((double)v->count[i] / total) : NAN;
     return f;
 }
@@ -125,6 +127,7 @@ static int frequency_row(void *ctx, size_t i, int thread)
     for (size_t j = 0; !isnan(src) && j < a->m; j++) {
         double difference = fabs(src - a->f->tgt[j]);
         /* NaN, of a word without a count, is neither: no term */
+        /* beyond e^3 = 20 times as frequent a difference says no more */
         if (difference < 3) to[j] -= a->f->weight * (float)difference;
         else if (difference >= 3) to[j] -= a->f->weight * 3;
     }
@@ -169,6 +172,7 @@ struct scores *scores_new(const struct vectors *src, const struct vectors *tgt,
     size_t m = tgt->n;
     if (!s->rows && (size_t)src->n * m <= WHOLE) s->rows = src->n;
     if (!s->rows) {
+        /* whole tiles of 64 rows, with millions of targets 64 at least */
         size_t rows = BLOCK / m / LEAST_ROWS * LEAST_ROWS;
         s->rows = rows < LEAST_ROWS ? LEAST_ROWS : (uint32_t)rows;
     }
@@ -196,6 +200,7 @@ static void drop_products(struct scores *s)
 void scores_free(struct scores *s)
 {
     if (!s) return;
+    /* the vectors are the caller's */
     drop_products(s);
     spelling_free(s->spelling);
     frequency_free(s->frequency);
@@ -224,6 +229,7 @@ static void similarities(struct scores *s, uint32_t first)
 {
     uint32_t m = s->tgt->n, n = s->src->n - first < s->rows ? s->src->n - first : s->rows;
     int dim = s->src->dim;
+    /* the extra terms of a block do not change between rounds */
     if (s->first != first || s->held != n) s->has_extra = false;
     s->first = first;
     s->held = n;
@@ -246,6 +252,7 @@ static int finish_row(void *ctx, size_t i, int thread)
     float *to = s->S + i * m, row = s->row[s->first + i];
     const float *e = s->E ? s->E + i * m : NULL;
     if (s->o.method == CSLS_CSLS)
+        /* `row` leaves the order within a row as it is, but not that of a column */
         for (size_t j = 0; j < m; j++) to[j] = 2 * to[j] - row - s->col[j];
     for (size_t j = 0; e && j < m; j++) to[j] += e[j];
     return 0;
@@ -254,6 +261,7 @@ static int finish_row(void *ctx, size_t i, int thread)
 /* The scores of the block that begins at a row. */
 static void block(struct scores *s, uint32_t first)
 {
+    /* rows are asked in order, mostly of the block that is held */
     if (!s->held || s->first != first) similarities(s, first);
     if (s->scored) return;
     if (s->E && !s->has_extra) extra_terms(s, first, s->held, s->tgt->n, s->E);
@@ -279,11 +287,13 @@ static void fit(struct scores *s)
 {
     struct csls_side x, z;
     double there, back;
+    /* the K best of every row and column, in one pass over blocks */
     csls_best_init(&x, &z, s->src->n, s->tgt->n, s->o.K);
     for (uint32_t first = 0; first < s->src->n; first += s->rows) {
         similarities(s, first);
         csls_best_of(s->S, s->held, s->tgt->n, first, &x, &z);
     }
+    /* columns are gathered over blocks; rows come sorted */
     csls_best_sort(&z);
     means(&x, s->row, &there);
     means(&z, s->col, &back);
@@ -305,6 +315,7 @@ void scores_by_products(struct scores *s, const struct scores_pair *p, int n, fl
     s->products = n;
     s->weight = weight;
     for (int i = 0; i < n; i++) {
+        /* transposed once for each round */
         s->product[i] = (struct product){ p[i].a, sparse_right_new(p[i].a, p[i].b) };
         sparse_free(p[i].b);
     }
@@ -325,6 +336,7 @@ void scores_top(struct scores *s, int k, struct csls_side *x, struct csls_side *
 
 const float *scores_row(struct scores *s, uint32_t i)
 {
+    /* blocks begin at multiples of rows */
     uint32_t first = i / s->rows * s->rows;
     block(s, first);
     return s->S + (size_t)(i - first) * s->tgt->n;
@@ -341,9 +353,11 @@ static struct sparse *soft(const struct csls_side *top, uint32_t m, double heat)
     for (uint32_t i = 0; i < top->n; i++) {
         double sum = 0;
         for (size_t j = 0; j < k; j++)
+            /* less the best score: at most 1, and the first is 1 */
             sum += exp((top->score[i * k + j] - top->score[i * k]) / heat);
         for (size_t j = 0; j < k; j++) {
             float v = (float)(exp((top->score[i * k + j] - top->score[i * k]) / heat) / sum);
+            /* below that it only makes the product denser */
             if (v > 1e-6f) e[count++] = (struct sparse_entry){ i, top->index[i * k + j], v };
         }
     }
@@ -354,6 +368,7 @@ static struct sparse *soft(const struct csls_side *top, uint32_t m, double heat)
 
 static struct scores_pair pair(struct sparse *a, struct sparse *b, double smooth)
 {
+    /* the exponent of context counts (Levy et al. 2015) */
     sparse_ppmi(a, smooth, 1);
     sparse_ppmi(b, smooth, 1);
     sparse_unit_rows(a);
@@ -370,9 +385,11 @@ void refine_round(const struct refine *r, struct scores *s)
     csls_free(&z);
     struct scores_pair *p = mem_alloc(2 * (size_t)r->blocks * sizeof *p);
     for (int b = 0; b < r->blocks; b++) {
+        /* ppmi works in place, and the counts are needed in the next round */
         p[2 * b] = pair(sparse_product(r->src[b], there), sparse_copy(r->tgt[b]), r->smooth);
         p[2 * b + 1] = pair(sparse_copy(r->src[b]), sparse_product(r->tgt[b], back), r->smooth);
     }
+    /* the mean over both ways and all blocks */
     scores_by_products(s, p, 2 * r->blocks, 0.5f / (float)r->blocks);
     free(p);
     sparse_free(there);

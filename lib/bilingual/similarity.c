@@ -8,6 +8,7 @@
 #include "kernels/linalg/gemm.h"
 #include "lib/vectors/csls.h"
 
+/* two tiles of 256 x 256 floats fit a core's cache */
 enum { TILE = 256 };
 struct sums { double x, z, xx, zz, xz; };
 /* sum [n]: of each word with all others */
@@ -30,14 +31,17 @@ static int similar_rows(void *ctx, size_t chunk, int thread)
     size_t i0 = chunk * TILE, i1 = i0 + TILE < s->n ? i0 + TILE : s->n;
     for (size_t j0 = 0; j0 < s->n; j0 += TILE) {
         size_t j1 = j0 + TILE < s->n ? j0 + TILE : s->n;
+        /* within a thread: par_for has taken all of them */
         gemm_here(false, true, (int)(i1 - i0), (int)(j1 - j0), s->dx, 1, s->X + i0 * (size_t)s->dx,
                   s->dx, s->X + j0 * (size_t)s->dx, s->dx, 0, a, TILE);
         gemm_here(false, true, (int)(i1 - i0), (int)(j1 - j0), s->dz, 1, s->Z + i0 * (size_t)s->dz,
                   s->dz, s->Z + j0 * (size_t)s->dz, s->dz, 0, b, TILE);
         for (size_t i = i0; i < i1; i++) {
+            /* a tile's sums first: fewer roundings than one sum over everything */
             struct sums t = { 0 };
             for (size_t j = j0; j < j1; j++) {
                 double x = a[(i - i0) * TILE + j - j0], z = b[(i - i0) * TILE + j - j0];
+                /* 1 on both sides for every word: it says nothing of the spaces */
                 if (i == j) continue;
                 t.x += x; t.z += z; t.xx += x * x; t.zz += z * z; t.xz += x * z;
             }
@@ -59,15 +63,18 @@ static double pearson(const struct sums *t, double count, double *vx, double *vz
  * all of its cosines. */
 static double jackknife(const struct sums *all, const struct sums *word, size_t n)
 {
+    /* pairs without word i */
     double sum = 0, squares = 0, vx, vz, count = (double)(n - 1) * (double)(n - 2) / 2;
     if (n < 4) return NAN;
     for (size_t i = 0; i < n; i++) {
         struct sums t = *all;
+        /* all - what i takes part in: n sums and not n^2 */
         sums_add(&t, &word[i], -1);
         double r = pearson(&t, count, &vx, &vz);
         sum += r;
         squares += r * r;
     }
+    /* the jackknife's variance: (n - 1) / n times the sum of squared deviations */
     double var = (squares - sum * sum / (double)n) * (double)(n - 1) / (double)n;
     return 1.96 * sqrt(fmax(0, var));
 }
@@ -109,6 +116,7 @@ static int unit_rows(const struct vectors *v, const uint32_t *row, size_t n, flo
         const float *x = vectors_row(v, row ? row[i] : (uint32_t)i);
         double s = 0;
         for (size_t k = 0; k < d; k++) s += (double)x[k] * x[k];
+        /* only words that are asked about; elsewhere a row of zeros is like none */
         if (s <= 0 && row)
             return err_set("\"%s\" has a vector of zeros: its similarities are not defined",
                            vectors_word(v, row[i]));
@@ -162,6 +170,7 @@ static void cosines(const float *X, const float *Z, size_t n, size_t d, struct s
     for (size_t k = 0; k < d; k++) all += x[k] * z[k];
     all -= sum;
     r->cosine = sum / m;
+    /* standard error of a mean of n cosines */
     r->cosine_ci = 1.96 * sqrt(fmax(0, squares - sum * sum / m) / (m - 1) / m);
     r->random = all / m / (m - 1);
     /* A cosine alone measures the space's common direction, too: only what is above random pairs
@@ -170,8 +179,10 @@ static void cosines(const float *X, const float *Z, size_t n, size_t d, struct s
     double mean = 0, deviation = 0;
     for (size_t i = 0; i < n; i++) {
         double lost = dot(X + i * d, z, d) + dot(Z + i * d, x, d) - 2 * own[i];
+        /* the cosine of the other pairs less that of their random pairs */
         double without = (sum - own[i]) / (m - 1) - (all - lost) / (m - 1) / (m - 2),
                delta = without - mean;
+        /* Welford: the differences between the n values are far smaller than the values */
         mean += delta / (double)(i + 1);
         deviation += delta * (without - mean);
     }
@@ -223,12 +234,14 @@ int similarity_measure(const struct vectors *src, const struct vectors *tgt,
     int status = unit_rows(src, p->src, p->n, X) < 0 || unit_rows(tgt, p->tgt, p->n, Z) < 0 ? -1
                                                                                             : 0;
     if (status == 0) status = correlate(X, src->dim, Z, tgt->dim, p->n, &r->rsim, &r->rsim_ci);
+    /* the other measures need one space */
     if (status == 0 && dx == dz) {
         double n = (double)p->n;
         cosines(X, Z, p->n, dx, r);
         if (aligned(X, p->tgt, p->n, tgt, &r->forward) < 0
             || aligned(Z, p->src, p->n, src, &r->backward) < 0)
             status = -1;
+        /* that of a share (binomial, normal) */
         r->forward_ci = 1.96 * sqrt(r->forward * (1 - r->forward) / n);
         r->backward_ci = 1.96 * sqrt(r->backward * (1 - r->backward) / n);
     }

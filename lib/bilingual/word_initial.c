@@ -59,6 +59,7 @@ static void rows_free(struct rows *r)
 static void side_init(struct csls_side *s, uint32_t n, int k)
 {
     csls_side_init(s, n, k);
+    /* a kind may have fewer rows than k: what stays unset is to be seen */
     for (size_t i = 0; i < (size_t)n * (size_t)k; i++) {
         s->index[i] = UINT32_MAX;
         s->score[i] = -INFINITY;
@@ -87,6 +88,7 @@ int word_initial_search(const struct word_initial *kinds, const struct vectors *
     for (int kind = 0; kind < 2 && status == 0; kind++) {
         struct rows a = rows_of(src, kinds->src, kind), b = rows_of(tgt, kinds->tgt, kind);
         struct csls_side there, back;
+        /* a kind that one side lacks has no neighbours */
         if (a.n && b.n
             && (status = csls_search(a.x, a.n, b.x, b.n, src->dim, how, k, K, &there, &back, NULL))
                    == 0) {
