@@ -16,6 +16,7 @@ static void value_of(const char *config, const char *name, char *to, size_t cap)
 {
     size_t n = strlen(name);
     *to = '\0';
+    /* the first line of that name: what is looked for is given once */
     for (const char *s = config; s; s = strchr(s, '\n') ? strchr(s, '\n') + 1 : NULL)
         if (!strncmp(s, name, n) && !strncmp(s + n, " = ", 3)) {
             snprintf(to, cap, "%.*s", (int)strcspn(s + n + 3, "\n"), s + n + 3);
@@ -63,6 +64,8 @@ static bool is_kind(const struct hf_card *card, enum model_task task)
 
 static const char *pipeline(const struct hf_card *card)
 {
+    /* sentences first: align-post's model has no head, and its encoder alone would be "fill-
+     * mask" */
     return card->pool                          ? "sentence-similarity"
            : is_kind(card, MODEL_TASK_CLASS)   ? "text-classification"
            : is_kind(card, MODEL_TASK_TAG)     ? "token-classification"

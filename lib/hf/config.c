@@ -73,6 +73,8 @@ static bool flag(struct in *in, const char *key, bool otherwise)
 
 static void want_flag(struct in *in, const char *key, bool want)
 {
+    /* what changes the numbers and is not computed here is refused: an import that is wrong says
+     * nothing */
     if (flag(in, key, want) != want && in->rc == 0)
         in->rc = err_set("%s: \"%s\": %s is not supported", in->where, key,
                          want ? "false" : "true");
@@ -112,6 +114,7 @@ static void parse_bert(struct in *in, struct hf_config *h, struct model_config *
     c->norm_eps = (float)number(in, "layer_norm_eps", 1e-12);
     c->dropout = (float)number(in, "hidden_dropout_prob", 0.1);
     c->attention_dropout = (float)number(in, "attention_probs_dropout_prob", 0.1);
+    /* model_config_init's defaults are a model of ours, with language embeddings */
     c->encoder_langs = c->decoder_langs = false;
     c->output_transform = true;
     h->types = whole(in, "type_vocab_size", h->layout == HF_BERT ? 2 : 1);
@@ -273,6 +276,8 @@ int hf_config_fits(enum hf_layout l, const struct model_config *c)
                        seq2seq ? "encoder-decoders" : "encoders",
                        seq2seq ? "an encoder (bert, roberta, xlm-roberta, xlm)"
                                : "an encoder-decoder (bart, mbart)");
+    /* each refusal names a layout's fixed form: a folder that opens and computes something else
+     * would be worse */
     if (c->embed_dim && c->embed_dim != c->dim)
         return err_set("%s has embeddings as wide as its layers; this model's are factorised "
                        "(embed_dim %d of %d)",

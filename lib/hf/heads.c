@@ -62,7 +62,7 @@ bool hf_head_name(enum hf_layout l, const struct model_head *h, const char *ours
                                        "sequence_summary.summary" };
     char layer[8], end[8];
     int used = 0;
-    /* %n: what follows the last letter must be the end, or head.a.out.weights would match */
+    /* %n: nothing may follow, or a longer name would match by its beginning */
     if (sscanf(ours, "head.%*[^.].%7[^.].%7[a-z]%n", layer, end, &used) != 2 || ours[used]
         || l > HF_XLM)
         return false;

@@ -153,7 +153,7 @@ int hf_names(enum hf_layout l, const char *ours, char theirs[HF_PARTS][HF_NAME])
         size_t n = strlen(r->ours);
         if (strncmp(flat, r->ours, n)) continue;
         const char *rest = flat + n;
-        /* the whole name: "encoder.%d.attn" must not match "encoder.%d.attn_norm" */
+        /* the whole name, and not its beginning alone */
         if (r->module ? strcmp(rest, ".weight") && strcmp(rest, ".bias") : *rest) continue;
         snprintf(end, sizeof end, "%s", rest);
         int parts = 0;

@@ -194,6 +194,7 @@ static int has_more(const struct hf_tokens *t, const char *dir)
     cJSON_ArrayForEach(v, cJSON_GetObjectItemCaseSensitive(root, "added_tokens")) {
         const cJSON *s = cJSON_GetObjectItemCaseSensitive(v, "content");
         int id;
+        /* damaged entries are read_tokenizer's to refuse, where the file is used */
         if (!is_id(cJSON_GetObjectItemCaseSensitive(v, "id"), &id) || !cJSON_IsString(s)) continue;
         /* equal ones are the specials, which tokenizer.json always lists */
         if (id >= t->n || !t->token[id] || strcmp(t->token[id], s->valuestring)) more = 1;
@@ -230,6 +231,7 @@ static cJSON *added_token(const char *s, int id, bool special)
     cJSON_AddFalseToObject(o, "single_word");
     cJSON_AddFalseToObject(o, "lstrip");
     cJSON_AddFalseToObject(o, "rstrip");
+    /* AddedToken's default in the library */
     cJSON_AddBoolToObject(o, "normalized", !special);
     cJSON_AddBoolToObject(o, "special", special);
     return o;
@@ -283,6 +285,7 @@ static int make_tokenizer(struct hf_tokens *t, enum hf_layout l, const char *dir
     }
     cJSON_ArrayForEach(v, extra)
         if (is_id(v, &id)) cJSON_AddItemToArray(added, added_token(v->string, id, false));
+    /* RobertaTokenizer's default */
     bool prefix = flag(config, "add_prefix_space", false);
     /* as RobertaConverter has them (convert_slow_tokenizer.py) */
     cJSON_AddItemToObject(root, "pre_tokenizer", byte_level(prefix));
@@ -307,16 +310,17 @@ static int make_tokenizer(struct hf_tokens *t, enum hf_layout l, const char *dir
 }
 
 /* By the tokeniser's class where it is named; otherwise mBART-50's embeddings have room for 52
- * languages and <mask>. */
-static bool is_mbart50(const char *dir, int room)
+ * languages and <mask>. -1 with a message: the file that names it cannot be read. */
+static int is_mbart50(const char *dir, int room)
 {
+    if (!there(dir, "tokenizer_config.json")) return room >= 53;
     char *path;
-    cJSON *root = there(dir, "tokenizer_config.json")
-                      ? read_json(dir, "tokenizer_config.json", &path) : NULL;
+    cJSON *root = read_json(dir, "tokenizer_config.json", &path);
+    free(path);
+    if (!root) return -1;
     const cJSON *v = cJSON_GetObjectItemCaseSensitive(root, "tokenizer_class");
-    bool named = cJSON_IsString(v) && !strncmp(v->valuestring, "MBart", 5),
-         yes = named ? strstr(v->valuestring, "50") != NULL : room >= 53;
-    if (there(dir, "tokenizer_config.json")) free(path);
+    bool named = cJSON_IsString(v) && !strncmp(v->valuestring, "MBart", 5);
+    int yes = named ? strstr(v->valuestring, "50") != NULL : room >= 53;
     cJSON_Delete(root);
     return yes;
 }
@@ -350,7 +354,9 @@ static int read_spm(struct hf_tokens *t, enum hf_layout l, int rows, const char 
                      t->model);
     for (uint32_t i = 3; i < spm_size(m) && rc == 0; i++)
         rc = put(t, t->n, spm_piece(m, i)->text, spm_piece(m, i)->n, t->model);
-    int languages = l != HF_MBART ? 0 : is_mbart50(dir, rows - t->n) ? MBART50 : MBART;
+    int fifty = l == HF_MBART && rc == 0 ? is_mbart50(dir, rows - t->n) : 0;
+    int languages = l != HF_MBART ? 0 : fifty ? MBART50 : MBART;
+    if (fifty < 0) rc = -1;
     for (int i = 0; i < languages && rc == 0; i++)
         rc = put(t, t->n, codes[i], strlen(codes[i]), t->model);
     char madeup[24];
@@ -387,6 +393,7 @@ static int basic_tokeniser(struct hf_tokens *t, const char *dir)
         free(path);
         if (!root) return -1;
         t->s.lower = flag(root, "do_lower_case", true);
+        /* null or missing: accents go where case does (BasicTokenizer) */
         t->s.strip_accents = flag(root, "strip_accents", t->s.lower);
         t->s.chinese = flag(root, "tokenize_chinese_chars", true);
         cJSON_Delete(root);
@@ -432,7 +439,7 @@ static int find_specials(struct hf_tokens *t, enum hf_layout l, const char *dir)
         if (!want[k]) continue;
         for (int i = 0; i < t->n && t->s.ids[k] < 0; i++)
             if (t->token[i] && !strcmp(t->token[i], want[k])) t->s.ids[k] = i;
-        /* <mask> may be missing: BART's relatives without one are read */
+        /* <mask> may be missing: only masked language models need it, and import leaves it zeros */
         if (t->s.ids[k] < 0 && k < 4)
             return err_set("%s: the tokeniser has no %s, which %s needs", dir, want[k],
                            hf_layout_name(l));

@@ -60,6 +60,7 @@ static void spell(struct job *j, const int *id, bool xlm)
         char *s = v < VOCAB_SPECIALS ? mem_dup(specials[v])
                   : xlm              ? xlm_spelling(vocab_token(j->v, v))
                                      : mem_dup(vocab_token(j->v, v));
+        /* 32: "<id" and a number, whatever length the token had */
         for (int k = 0; k < VOCAB_SPECIALS && v >= VOCAB_SPECIALS; k++)
             if (!strcmp(s, specials[k])) { s = mem_grow(s, 32, 1); sprintf(s, "<id%d>", id[v]); }
         j->token[id[v]] = s;
@@ -83,7 +84,7 @@ static int write_config(const struct job *j, cJSON *o, const char *class)
     cJSON_AddStringToObject(o, "tokenizer_class", class);
     for (int k = 0; k < 5; k++)
         if (j->s->ids[k] >= 0) cJSON_AddStringToObject(o, names[k], s[k]);
-    /* XLM frames a sentence by </s> on both sides, as its training did */
+    /* XLMTokenizer's default for cls_token is </s> */
     cJSON_AddStringToObject(o, "cls_token", j->layout == HF_XLM ? s[1] : s[0]);
     cJSON_AddStringToObject(o, "sep_token", s[1]);
     cJSON_AddNumberToObject(o, "model_max_length", j->positions);
@@ -249,6 +250,7 @@ int hf_tokens_write(enum hf_layout l, const char *to, const char *from, const st
                  ? write_spm(&j)
              : xlm ? write_xlm(&j, codes)
                    : write_words(&j);
+    /* beside the file that it adds to: both came with the model */
     if (rc == 0 && same && file_exists(added)) rc = file_copy(added, to, SUBWORD_ADDED);
     for (int i = 0; i < rows; i++) free(j.token[i]);
     free(j.token);

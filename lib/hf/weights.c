@@ -56,6 +56,7 @@ static int by_name(const void *a, const void *b)
 static int open_single(struct weights *w, const char *dir, const char *name)
 {
     if (open_shard(w, dir, name) < 0) return -1;
+    /* entries point to the shard's tensors: its array does not grow */
     for (int i = 0; i < w->shard[0].n; i++) add(w, &w->shard[0].t[i]);
     return 0;
 }

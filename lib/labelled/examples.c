@@ -241,8 +241,7 @@ void examples_free(struct examples *x)
 void examples_batch(const struct examples *x, size_t i, struct batch *b, uint64_t sample)
 {
     const struct unit *u = &x->v[i];
-    /* token type 1 for the second side, if the model has types and was pre-trained on pairs of this
-     * form */
+    /* BERT's segments, where the model has token types; pairs of RoBERTa's form have none */
     int type = x->types > 1 && !x->how.reads.pair_two;
     struct batch_part a = { x->id + u->at, u->split, u->lang[0], 0, 0 };
     struct batch_part c = { x->id + u->at + u->split, u->rows - u->split, u->lang[1], type,

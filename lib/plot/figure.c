@@ -48,6 +48,7 @@ static bool all_whole(const struct figure *f)
     for (int i = 0; i < f->n; i++)
         for (int k = 0; k < f->panel[i].n; k++)
             for (size_t j = 0; j < f->panel[i].curve[k].n; j++)
+                /* one x that is not whole decides for the common axis */
                 if (f->panel[i].curve[k].x[j] != rint(f->panel[i].curve[k].x[j])) return false;
     return true;
 }

@@ -42,6 +42,7 @@ static void tell_left_out(const struct log_data *d, char *const *field, int n, c
         lacks = more;
         missing++;
     }
+    /* a warning, since it may be a mistyped --y; a note for a log of another objective */
     if (missing == n)
         msg_warn("%s: is not in the figure: it has none of the fields %s; its own are %s (--y)",
                  path, lacks, *has ? has : "none");

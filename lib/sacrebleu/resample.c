@@ -61,6 +61,7 @@ int resample_bootstrap(const struct metric *m, const double *stats, size_t n, ui
     pcg64_seed(&g, seed);
     for (int t = 0; t < trials && status == 0; t += batch) {
         int now = trials - t < batch ? trials - t : batch;
+        /* in batches of one sequence: the same draws as NumPy's matrix [trials, n] at once */
         pcg64_below(&g, (uint32_t)n, pick, (size_t)now * n);
         struct bootstrap b = { m, single, n, pick, scores + t };
         status = par_for((size_t)now, bootstrap_trial, &b);

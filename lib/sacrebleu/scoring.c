@@ -352,6 +352,7 @@ static int print_systems(struct scoring *s, struct score_corpus *c, FILE *to)
                               .ar = s->paired_ar ? s->trials_ar : 0,
                               .seed = test ? s->seed_name : NULL };
     struct report_score *r = mem_zero((size_t)c->n_systems * (size_t)s->n, sizeof *r);
+    /* for the lines below the table that say how the p-values came about */
     struct report_test t = { s->paired_bs, s->paired_bs ? s->trials_bs : s->trials_ar };
     int rc = 0;
     /* sacreBLEU keeps the order of a test's metrics, and sorts those of plain scores */

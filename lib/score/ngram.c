@@ -102,7 +102,7 @@ static inline size_t gram_home(const struct ngram *g, uint64_t key)
  * entries. */
 static void make_room(struct ngram *g, size_t tokens)
 {
-    /* each token begins `order` n-grams at most; one more for the word itself in the ids' table */
+    /* each token begins `order` n-grams at most; one to spare */
     size_t grams = g->nodes + tokens * (size_t)(g->order + 1);
     if (!g->gram || grams * 2 > g->gram_mask + 1) {
         struct gram_slot *old = g->gram;

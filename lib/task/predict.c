@@ -86,6 +86,7 @@ int read_out_many(struct reader_many *r, struct read_out *o, const struct exampl
 {
     struct many c = { .r = r, .o = o, .x = x };
     int rc = 0;
+    /* room for all numbers before threads write theirs */
     read_out_begin(o, x, r->m->c.head[r->head].outputs);
     cut(&c, tokens, units);
     /* on a device, and where few batches would leave threads idle, all threads work inside each */
@@ -274,6 +275,7 @@ int predict_head(const struct model_config *c, const char *name, const char *dir
                        "gives it one",
                        dir);
     if (at < 0) return err_set("%s: the model has no head %s; it has %s", dir, name, all);
+    /* heads answer different questions: none is a default */
     if (!name && c->n_heads > 1)
         return err_set("%s: the model has several heads; choose one with --head: %s", dir, all);
     if (!c->head[at].reads.task)

@@ -49,6 +49,7 @@ static char *join(const struct vocab *v, const uint32_t *ids, int n)
     for (int i = 0; i < n; i++) {
         const char *piece = vocab_token(v, ids[i]);
         size_t k = vocab_token_len(v, ids[i]);
+        /* a piece "@@" alone is a token of the text, and no marker */
         bool more = k > 2 && !memcmp(piece + k - 2, "@@", 2);
         mem_room(&s, &cap, len + k + 2, 1);
         if (!open) s[len++] = ' ';
@@ -67,7 +68,7 @@ static void words_free(struct words *w)
     free(w->line);
 }
 
-/* Sentences first..first+n of a block. */
+/* The first n sentences of a block. */
 static struct words of_block(const struct vocab *v, const struct shard_block *b, int n)
 {
     struct words w = { mem_zero((size_t)n + 1, sizeof *w.line), n };

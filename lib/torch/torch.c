@@ -373,7 +373,6 @@ static bool count(struct torch_file *f, int bytes, uint64_t *v)
 {
     const unsigned char *p = operand(f, (uint64_t)bytes);
     *v = 0;
-    /* the highest byte first */
     for (int i = bytes; p && i-- > 0; ) *v = *v << 8 | p[i];
     return p != NULL;
 }
@@ -504,6 +503,8 @@ static int collect(struct torch_file *f)
             return err_set("%s: a key of its dictionary is %s, not a string", f->path,
                            kind_names[key->kind]);
         int n = key->text.n < 80 ? (int)key->text.n : 80;
+        /* a training checkpoint holds the optimiser, too: which dictionary is meant is not
+         * guessed */
         if (v->kind != TENSOR)
             return err_set("%s: \"%.*s\" is %s, not a tensor; save the state dict alone", f->path,
                            n, (const char *)key->text.p, kind_names[v->kind]);

@@ -14,6 +14,11 @@ is "$(head -n 6 hf/vocab.txt |
 cp -r bert far; chmod -R u+w far; rm far/model.sum
 sed -i 's/"bos": [0-9]*/"bos": 31/; s/"mask": [0-9]*/"mask": -1/' far/pieces.json
 fails 1 'far/pieces.json: id 31 is beyond the 31 words' ckpt export -q -o none far
+# mBART or mBART-50? A damaged file that says so is no file that says nothing
+mkdir damaged; cp "$G/mbart/config.json" damaged
+cp "$TOP/test/golden/subwords/unigram.model" damaged/sentencepiece.bpe.model
+echo '{' > damaged/tokenizer_config.json
+fails 1 'damaged/tokenizer_config.json:[0-9]*: not valid JSON' ckpt import -q -o none damaged
 ckpt import -q -o xlm "$G/xlm"
 same xlm/codes "$G/xlm/merges.txt"
 is "$(echo 'ka le mu' | bpe-apply -q -c xlm/codes)" 'ka le mu'
