@@ -271,6 +271,25 @@ static size_t column_width(const struct page *p, size_t c)
     return width + 2;
 }
 
+/* Columns `from` to `end` of a line, its name in `first` columns; no blanks at its end, and nothing
+ * of a heading that says nothing there (columns without a direction). */
+static void show_line(const struct line *l, const struct page *p, size_t first, size_t from,
+                      size_t end, FILE *to)
+{
+    size_t blanks = first - letters(l->name);
+    bool any = l->name[0] != '\0';
+    for (size_t c = from; c < end; c++) any |= l->text[c][0] != '\0';
+    if (!any) return;
+    fputs(l->name, to);
+    for (size_t c = from; c < end; c++) {
+        blanks += column_width(p, c) - letters(l->text[c]);
+        if (!l->text[c][0]) continue;
+        fprintf(to, "%*s%s", (int)blanks, "", l->text[c]);
+        blanks = 0;
+    }
+    putc('\n', to);
+}
+
 /* Columns that do not fit into a line go on below, with the systems' names again, so that a column
  * stays one to look down. The width is the same for a terminal and a file: table.txt is shown in
  * both. */
@@ -288,13 +307,7 @@ static void show(const struct results *r, const struct page *p, FILE *to)
             used += width;
         }
         if (from) putc('\n', to);
-        for (size_t i = 0; i < p->n; i++) {
-            fprintf(to, "%s%*s", p->v[i].name, (int)(first - letters(p->v[i].name)), "");
-            for (size_t c = from; c < end; c++)
-                fprintf(to, "%*s%s", (int)(column_width(p, c) - letters(p->v[i].text[c])), "",
-                        p->v[i].text[c]);
-            putc('\n', to);
-        }
+        for (size_t i = 0; i < p->n; i++) show_line(&p->v[i], p, first, from, end, to);
     }
     if (r->seed.n > 1) fprintf(to, "%zu seeds: mean, half-width of the 95%% interval\n", r->seed.n);
     else fprintf(to, "one seed\n");

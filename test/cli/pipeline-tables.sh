@@ -44,13 +44,15 @@ for s in MLM MLM-GC; do for c in {1..12}; do printf '1\t%s\t-\tm%d\t%d\n' $s $c 
 score --compare many.tsv > got
 part() {    # the columns FIRST to LAST of the two systems
     local c s
-    printf '%6s' ''; for ((c = $1; c <= $2; c++)); do printf '%10s' ''; done; echo
     printf '%6s' ''; for ((c = $1; c <= $2; c++)); do printf '%10s' m$c; done; echo
     for s in MLM MLMxGC; do
         printf '%-6s' $s; for ((c = $1; c <= $2; c++)); do printf '%10s' $((10 * c)).000; done; echo
     done
 }
 same got <(part 1 9; echo; part 10 12; echo one seed)
+# a cell that is empty keeps its place; no blanks behind a line's last cell
+printf '1\tA\ten-de\tx\t1\n1\tA\t-\ty\t2\n1\tB\t-\ty\t3\n' | score --compare > got
+same got <(printf '%11s\n%11s%10s\nA%10s%10s\nB%20s\none seed\n' en-de x y 1.000 2.000 3.000)
 # names that fill the line by themselves: one column at a time, not none
 sed 's/MLMxGC/MLMxGC'"$(printf '%0120d' 0)"'/' many.tsv | score --compare > got
 is "$(grep -c '^MLM ' got)" 12 "a column each where names fill the line"
