@@ -168,13 +168,13 @@ printf '%s\n' '# comment' '1 X de-en BLEU 30.1' '1 X-GC de-en BLEU 31.0' '2 X de
         '1 Y de-en BLEU 2' | sed '1!s/ /\t/g' > r.tsv
 score --compare r.tsv > got
 cat > want <<'END'
-                       de-en              
+                       de-en
                         BLEU         words
 X                30.17 ±1.74  0.375 ±1.588
-X-GC             31.10 ±0.25              
+X-GC             31.10 ±0.25
 Y                       2.00         0.750
-X-GC - X         +0.93 ±1.86              
-  paired t-test      p=0.164              
+X-GC - X         +0.93 ±1.86
+  paired t-test      p=0.164
 3 seeds: mean, half-width of the 95% interval
 END
 same got want
