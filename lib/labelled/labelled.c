@@ -33,9 +33,7 @@ static const struct reader *named(const char *format)
 
 static void sample_take(struct labelled_sample *x, const struct content *c)
 {
-    const char *p = c->bytes, *end = c->bytes + c->n;
-    /* as the readers, which pass over blank lines */
-    while (p < end && (*p == '\n' || *p == '\r')) p++;
+    const char *p = content_begin(c), *end = c->bytes + c->n;
     const char *stop = memchr(p, '\n', (size_t)(end - p));
     size_t n = (size_t)((stop ? stop : end) - p);
     if (n && p[n - 1] == '\r') n--;
@@ -232,18 +230,19 @@ static int fill(struct labelled_stream *s, struct content *c, size_t *cap, size_
 /* From the first piece: which format. A piece that cannot stand alone gets the rest of the file. */
 static int choose(struct labelled_stream *s, struct content *c, size_t *cap, size_t bytes)
 {
-    const char *stop = memchr(c->bytes, '\n', c->n);
-    size_t n = (size_t)(stop - c->bytes);
+    const char *first = content_begin(c), *end = c->bytes + c->n;
+    const char *stop = memchr(first, '\n', (size_t)(end - first));
+    size_t n = (size_t)((stop ? stop : end) - first);
     /* no tab: what a user types at a classifier of single texts */
-    bool one_text = s->o.kind == LABELLED_PAIRS && s->o.unlabelled && !memchr(c->bytes, '\t', n);
+    bool one_text = s->o.kind == LABELLED_PAIRS && s->o.unlabelled && !memchr(first, '\t', n);
     s->reader = one_text && !s->o.format ? &reader_lines : reader_find(c, &s->o);
     if (!s->reader) return -1;
     if (s->reader->pieces == PIECES_BELOW_HEADER) {
         s->header = mem_alloc(n + 1);
-        memcpy(s->header, c->bytes, n);
+        memcpy(s->header, first, n);
         s->header[n] = '\0';
         /* a header alone: it takes an example to read anything */
-        return c->n == n + 1 ? fill(s, c, cap, bytes) : 0;
+        return first + n + 1 == end ? fill(s, c, cap, bytes) : 0;
     }
     return s->reader->pieces == PIECES_WHOLE ? fill(s, c, cap, SIZE_MAX) : 0;
 }

@@ -58,6 +58,13 @@ void content_lines(struct content *c)
     if (!c->line) c->line = mem_zero(1, sizeof *c->line);
 }
 
+char *content_begin(const struct content *c)
+{
+    char *p = c->bytes;
+    while (*p == '\n' || *p == '\r') p++;
+    return p;
+}
+
 /* Removes the double quotes of a field, which then ends at *end; returns the place after the
  * closing one. */
 static char *unquote(char *from, char **end)

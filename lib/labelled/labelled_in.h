@@ -22,6 +22,8 @@ struct text;
 /* Adds the line that text_line gave, with a "\n"; *cap is the room of c->bytes. */
 int content_add(struct content *c, size_t *cap, const struct text *t, const char *line, size_t n);
 void content_lines(struct content *c);
+/* The first byte that is not of a blank line: where a header is, and a format is recognised. */
+char *content_begin(const struct content *c);
 
 struct labelled_memory { void **v; size_t n, cap; };
 /* Keeps a malloc'd block with the set. */

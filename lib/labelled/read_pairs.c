@@ -133,21 +133,31 @@ static int read_rows(struct labelled_set *s, struct content *c, const struct lab
     return 0;
 }
 
+/* Cuts lines; the first that is not blank, as the format is recognised by it. There is one. */
+static size_t first_line(struct content *c)
+{
+    size_t first = 0;
+    content_lines(c);
+    while (first + 1 < c->lines && !*c->line[first]) first++;
+    return first;
+}
+
 /* By the header's names; NULL in name: not looked for. */
 static int by_header(struct labelled_set *s, struct content *c, const struct labelled_options *o,
                      const char *const name[5])
 {
     char *field[FIELDS_MOST];
-    content_lines(c);
-    int n = labelled_fields_cut(c->line[0], field, FIELDS_MOST, o->csv), at[5];
+    size_t header = first_line(c);
+    int n = labelled_fields_cut(c->line[header], field, FIELDS_MOST, o->csv), at[5];
     for (int i = 0; i < 5; i++) at[i] = name[i] ? find(field, n, name[i]) : -1;
     struct columns k = { at[0], at[1], at[2], at[3], at[4], 0 };
     if (k.a < 0 || k.b < 0)
-        return err_set("%s:1: the header has no column '%s'", s->name, name[k.a < 0 ? 0 : 1]);
+        return err_set("%s:%zu: the header has no column '%s'", s->name,
+                       (size_t)c->before + header + 1, name[k.a < 0 ? 0 : 1]);
     /* a row needs the columns up to the last that is read */
     for (int i = 0; i < 5; i++)
         if (at[i] >= k.n) k.n = at[i] + 1;
-    return read_rows(s, c, o, &k, 1);
+    return read_rows(s, c, o, &k, header + 1);
 }
 
 static int read_sick(struct labelled_set *s, struct content *c, const struct labelled_options *o)
@@ -163,7 +173,8 @@ static int read_xnli(struct labelled_set *s, struct content *c, const struct lab
 }
 static int read_xnli_mt(struct labelled_set *s, struct content *c, const struct labelled_options *o)
 {
-    const char *stop = strchr(c->bytes, '\n'), *full = strstr(c->bytes, "hypothesis");
+    const char *line = content_begin(c), *stop = strchr(line, '\n');
+    const char *full = strstr(line, "hypothesis");
     const char *second = full && stop && full < stop ? "hypothesis" : "hypo";
     return by_header(s, c, o, (const char *const[5]){ "premise", second, "label", NULL, NULL });
 }
@@ -176,7 +187,8 @@ static int read_pawsx(struct labelled_set *s, struct content *c, const struct la
 /* label, sentence1_LANG, sentence2_LANG for one or several languages, or sentence1, sentence2. */
 static int read_columns(struct labelled_set *s, struct content *c, const struct labelled_options *o)
 {
-    const char *stop = strchr(c->bytes, '\n'), *p = strstr(c->bytes, "sentence1");
+    const char *line = content_begin(c), *stop = strchr(line, '\n');
+    const char *p = strstr(line, "sentence1");
     char lang[40] = "", a[64], b[64];
     if (o->lang && *o->lang && p && p < stop && p[9] == '_')
         snprintf(lang, sizeof lang, "_%s", o->lang);
@@ -197,14 +209,11 @@ static int read_columns(struct labelled_set *s, struct content *c, const struct 
 /* No header: sentence1, sentence2, label; without the third column they are for prediction. */
 static int read_xtreme(struct labelled_set *s, struct content *c, const struct labelled_options *o)
 {
-    content_lines(c);
+    size_t first = first_line(c);
     int n = 1;
-    size_t first = 0;
-    /* blank lines may come first, as where the format is recognised */
-    while (first + 1 < c->lines && !*c->line[first]) first++;
-    for (const char *p = c->lines ? c->line[first] : ""; *p; p++) n += *p == '\t';
+    for (const char *p = c->line[first]; *p; p++) n += *p == '\t';
     struct columns k = { 0, 1, n > 2 ? 2 : -1, -1, -1, n > 2 ? 3 : 2 };
-    return read_rows(s, c, o, &k, 0);
+    return read_rows(s, c, o, &k, first);
 }
 
 const struct reader reader_sick = { "sick", LABELLED_PAIRS, is_sick, read_sick,

@@ -121,7 +121,7 @@ static int draw(FILE *commands, FILE *picture, FILE *messages, char **bytes, siz
     if (run_gnuplot(commands, picture, messages) < 0) return -1;
     *bytes = read_all(picture, n);
     if (!*bytes) return -1;
-    /* status 0 and no picture: a terminal that this gnuplot was built without */
+    /* without a picture status 0 is a failure, too */
     if (*n > 0) return 0;
     free(*bytes);
     return gnuplot_error(messages);

@@ -49,6 +49,8 @@ five=$(predict -m bert_nli --longest 12 2>&1 > x < <(head -n 5 "$G/pairs.in") |
     sed -n 's/.*rows: \([0-9]*\);.*/\1/p')
 grep -q "pairs cut to --longest rows: $((cut * 2142 + five)); the first on line 3" notes
 rm x
+# so too where a blank line comes before the header
+predict -q -m bert_nli --longest 12 < <(echo; cat long) > again; same again got
 awk '{ line[NR] = $0 } END { for (i = 0; i < 14999; i++) print line[i % NR + 1] }' seven > want
 same got want
 # a pipe that stays open gets its answers at once

@@ -86,7 +86,16 @@ static void xtreme_pairs(void **state)
     assert_int_equal(set.labels.n, 2);
     GOOD("a\tb\nc\td\n", .kind = LABELLED_PAIRS);
     assert_int_equal(set.v[1].label, -1);
-    GOOD("\na\tb\tneutral\nc\td\tentailment\n", .kind = LABELLED_PAIRS);
+    for (int strict = 0; strict < 2; strict++) {
+        GOOD("\r\n\npremise\thypothesis\tlabel\na\tc\tneutral\n", .strict = strict);
+        is("xnli-mt", 1);
+        assert_int_equal(set.v[0].line, 4);
+    }
+    GOOD("\nlabel\tsentence1_de\tsentence2_de\nneutral\ta\tb\n", 0);
+    is("columns", 1);
+    assert_string_equal(set.v[0].text[1], "b");
+    BAD("x:2: the header has no column 'hypo'", "\na\tpremise\n", .format = "xnli-mt");
+    GOOD("\na\tb\tneutral\nc\td\tentailment\n", .kind = LABELLED_PAIRS, .strict = true);
     assert_int_equal(set.v[0].label, 1);
     assert_int_equal(set.v[0].line, 2);
 }
