@@ -191,6 +191,10 @@ static void pool_fill(void)
            && thread_start(&pool.thread[pool.workers], worker, (void *)(intptr_t)(pool.workers + 1))
                   == 0)
         pool.workers++;
+    if (pool.workers) return;
+    /* None: the next loop comes here again, and makes its own. */
+    free(pool.thread);
+    pool.thread = NULL;
 }
 
 void par_threads_set(int n)

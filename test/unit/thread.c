@@ -5,9 +5,12 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <cmocka.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
+#include <stdio.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 #include "common/err.h"
@@ -344,6 +347,41 @@ static void closing_a_queue_frees_a_producer_that_waits(void **state)
     queue_free(q);
 }
 
+/* A system that gives no threads: no room for their stacks, which are too large for those that
+ * glibc keeps of older threads. */
+static void loops_without_a_single_worker_run_and_keep_no_memory(void **state)
+{
+    (void)state;
+    if (getenv("ISOGLOT_TEST_SANITIZED")) return;       /* address space is what sanitizers use */
+    static size_t a[64];
+    struct rlimit was, tight;
+    unsigned long pages = 0;
+    pthread_attr_t usual, large;
+    FILE *f = fopen("/proc/self/statm", "re");
+    assert_true(f && fscanf(f, "%lu", &pages) == 1);
+    fclose(f);
+    par_threads_set(1);
+    assert_int_equal(pthread_getattr_default_np(&usual), 0);
+    assert_int_equal(pthread_getattr_default_np(&large), 0);
+    assert_int_equal(pthread_attr_setstacksize(&large, (size_t)1 << 30), 0);
+    assert_int_equal(pthread_setattr_default_np(&large), 0);
+    assert_int_equal(getrlimit(RLIMIT_AS, &was), 0);
+    tight = was;
+    tight.rlim_cur = pages * (rlim_t)sysconf(_SC_PAGESIZE) + ((rlim_t)256 << 20);
+    assert_int_equal(setrlimit(RLIMIT_AS, &tight), 0);
+    par_threads_set(64);
+    for (size_t i = 0; i < 64; i++) a[i] = 0;
+    assert_int_equal(par_for(64, add_plain, a), 0);
+    size_t before = mallinfo2().uordblks;
+    for (int i = 0; i < 1000; i++) assert_int_equal(par_for(64, add_plain, a), 0);
+    size_t after = mallinfo2().uordblks;
+    assert_int_equal(setrlimit(RLIMIT_AS, &was), 0);
+    assert_int_equal(pthread_setattr_default_np(&usual), 0);
+    par_threads_set(1);
+    assert_int_equal(a[63], 63 * 1001);
+    assert_true(after - before < 4096);                 /* the threads' numbers alone are 512 bytes */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -361,6 +399,7 @@ int main(void)
         cmocka_unit_test(a_parallel_loop_inside_a_pipeline_runs),
         cmocka_unit_test(a_queue_keeps_the_order_and_drains_after_it_is_closed),
         cmocka_unit_test(closing_a_queue_frees_a_producer_that_waits),
+        cmocka_unit_test(loops_without_a_single_worker_run_and_keep_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
