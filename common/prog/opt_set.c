@@ -29,6 +29,7 @@ static void add(struct opt_set *s, const struct opt_group *groups)
 void opt_open(struct opt_set *s, const struct opt_group *own, const struct opt_group *common)
 {
     s->n = 0;
+    /* a program that parses twice (tests) starts anew */
     while (s->n_kept) free(s->kept[--s->n_kept]);
     add(s, own);
     s->own = s->n;
@@ -116,6 +117,7 @@ int opt_begin(struct opt_set *s, const char *name, size_t n, struct opt_here *fo
 
 struct opt_here *opt_find_letter(struct opt_set *s, char letter)
 {
+    /* (rows without a letter have 0, which ends an argument before it is looked for) */
     for (int i = 0; i < s->n; i++)
         if (s->all[i].row->letter == letter) return &s->all[i];
     return NULL;
@@ -125,6 +127,7 @@ int opt_choice(const char *words, const char *value)
 {
     const char *s = words, *w;
     size_t n;
+    /* the order of words is the order of the enum: the index is the value */
     for (int i = 0; opt_word(&s, &w, &n); i++)
         if (strlen(value) == n && same_name(w, value, n)) return i;
     return err_set("'%s' is not one of %s", value, words);
@@ -148,6 +151,7 @@ size_t opt_size(enum opt_type type)
 /* Is x, written as `value`, in the row's range? -1 with a message. */
 static int check_range(const struct opt *row, double x, const char *value, const char *unit)
 {
+    /* a row without a range has both 0 */
     if (!(row->max > row->min) || (x >= row->min && x <= row->max)) return 0;
     return err_set("%s is not between %.15g and %.15g%s", value, row->min, row->max, unit);
 }
@@ -172,6 +176,7 @@ static int read_whole(const struct opt *row, void *to, const char *value)
     bool small = row->type == OPT_TYPE_INT;
     if (end == value || *end || isspace((unsigned char)*value))
         return err_set("'%s' is not a whole number", value);
+    /* errno: beyond 64 bits */
     if (errno || (small && (v < INT_MIN || v > INT_MAX)))
         return err_set("%s is out of range", value);
     if (check_range(row, (double)v, value, "") < 0) return -1;
@@ -214,10 +219,12 @@ static int read_size(const struct opt *row, size_t *to, const char *value)
     char *end;
     double x = strtod(value, &end);
     /* strtod would take a sign, "inf" and "nan", too: a size begins with a digit. */
+    /* %: of what the process's cgroup may have, in a container less than the machine's */
     double unit = end == value || !isdigit((unsigned char)*value) ? 0
                 : strcmp(end, "%") == 0 ? granted_memory() / 100 : size_unit(end);
     if (!(unit > 0) || !(x >= 0))
         return err_set("'%s' is not a size; write bytes, or a number with K, M, G, T or %%", value);
+    /* in double, so that too large a number is refused and not wrapped */
     x *= unit;
     /* Below 2^63, in double: the next larger one would not be converted. */
     if (!(x < 9e18)) return err_set("%s is out of range", value);
@@ -233,6 +240,7 @@ static double seconds(const char *s)
     do {
         char *end;
         double part = strtod(s, &end);
+        /* strtod would take " 5", "-5" and "inf", too */
         if (end == s || !isdigit((unsigned char)*s)) return -1;
         double unit = *end == 'd'            ? 86400
                       : *end == 'h'          ? 3600
@@ -251,9 +259,11 @@ static int read_time(const struct opt *row, int64_t *to, const char *value)
     double x = seconds(value);
     if (x < 0)
         return err_set("'%s' is not a time; write seconds, or numbers with s, m, h, d", value);
+    /* below 2^63, in double */
     if (!(x < 9e18)) return err_set("%s is out of range", value);
     if (check_range(row, x, value, " seconds") < 0) return -1;
-    *to = (int64_t)x;
+    /* 0 says "never" to most options: half a second does not */
+    *to = x > 0 && x < 1 ? 1 : (int64_t)x;
     return 0;
 }
 
@@ -261,6 +271,7 @@ static int read_time(const struct opt *row, int64_t *to, const char *value)
 static void append(struct opt_set *s, struct strs *l, const char *value, bool first)
 {
     size_t at = 0;
+    /* a list on the command line replaces that of the configuration, and does not add to it */
     if (first) *l = (struct strs){ 0 };
     /* Its array is found among what is kept by its address: it is freed with the options. */
     while (at < s->n_kept && !(l->n && s->kept[at] == (void *)l->v)) at++;
@@ -279,6 +290,7 @@ static int check_empty(const struct opt *row, const char *value, enum opt_source
     if (!n && (!text || (!free && source == OPT_ARGV)))
         return err_set("the value is empty; expected %s",
                        row->type == OPT_TYPE_FLAG ? "true or false" : row->arg);
+    /* "en=$unset" */
     if (n && text && row->arg && strchr(row->arg, '=') && strchr(value, '=') == value + n - 1)
         return err_set("%s: nothing after '='; expected %s", value, row->arg);
     return 0;
@@ -314,6 +326,7 @@ static void format_real(double x, bool narrow, char *s, size_t size)
 {
     for (int digits = 6; digits <= 17; digits++) {
         snprintf(s, size, "%.*g", digits, x);
+        /* a float's shortest digits read back as the float, not as the double that holds it */
         double back = strtod(s, NULL);
         if (narrow ? (float)back == (float)x : back == x) break;
     }
@@ -337,6 +350,7 @@ void opt_format(const struct opt_here *o, char *s, size_t size)
     case OPT_TYPE_CHOICE: {
         const char *words = o->row->arg, *w;
         size_t n;
+        /* an enum may begin elsewhere than at 0: min is the first word's value */
         for (int i = (int)o->row->min; opt_word(&words, &w, &n); i++)
             if (i == *(const int *)v) snprintf(s, size, "%.*s", (int)n, w);
         break;

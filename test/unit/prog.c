@@ -174,7 +174,9 @@ static void sizes_and_times_have_units(void **state)
         int64_t v;
     } times[] = { { "--save-every 5", 5 },       { "--save-every 5s", 5 },
                   { "--save-every 2m", 120 },    { "--save-every 1d", 86400 },
-                  { "--save-every 0.5h", 1800 }, { "--save-every 1d2h3m4s", 93784 } };
+                  { "--save-every 0.5h", 1800 }, { "--save-every 1d2h3m4s", 93784 },
+                  { "--save-every 0.5", 1 },     { "--save-every 1.5", 1 },
+                  { "--save-every 0", 0 } };
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
         good(times[i].s);
         assert_true(o.every == times[i].v);
