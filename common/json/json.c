@@ -29,6 +29,7 @@ static const char *key_place(const char *text, size_t n, const char *key, int nt
         if (k == 0) return NULL;
         const char *q = p + k;
         /* A key has quotes around it and a colon after it; elsewhere the word is a value's. */
+        /* inside a longer key ("kind" in "subword_kind") it is none */
         if (p == text || p[-1] != '"' || q == end || *q++ != '"') continue;
         while (q < end && strchr(" \t\r\n", *q)) q++;
         if (q < end && *q == ':' && --nth == 0) return p;
@@ -54,6 +55,7 @@ static const char *twice(const cJSON *j)
     size_t n = 0;
     for (const cJSON *k = j->child; k && !found; k = k->next, n++) found = twice(k);
     if (found || !cJSON_IsObject(j) || n < 2) return found;
+    /* sorted: an object may have 250,000 keys */
     const char **key = mem_alloc(n * sizeof *key);
     n = 0;
     for (const cJSON *k = j->child; k; k = k->next) key[n++] = k->string;
@@ -70,6 +72,7 @@ static const char *unreadable(const char *text, size_t n, const char **why)
 {
     const char *at = memchr(text, 0, n);
     *why = "a NUL byte";
+    /* cJSON would end the string there, and two keys could look the same */
     if (!at) at = memmem(text, n, "\\u0000", 6);
     if (at) return at;
     *why = "not UTF-8";
@@ -84,9 +87,11 @@ bool json_too_many(const char *text, size_t n)
     if (most > JSON_MOST) most = JSON_MOST;
     bool in_string = false;
     /* Each value takes two bytes or more: short texts need no counting. */
+    /* nearly every document */
     if (n / 2 < most) return false;
     for (size_t i = 0; i < n && values <= most; i++) {
         char c = text[i];
+        /* skips what is escaped */
         if (in_string && c == '\\') i++;
         else if (c == '"') in_string = !in_string;
         else if (!in_string) values += c == ',' || c == '[' || c == '{';
@@ -99,6 +104,7 @@ bool json_int(const cJSON *j, int64_t low, int64_t high, int64_t *v)
     if (!cJSON_IsNumber(j)) return false;
     double d = j->valuedouble;
     /* An integer, and one that the double holds exactly. */
+    /* the range first: a double beyond int64 cannot be converted */
     if (!(d >= (double)low && d <= (double)high) || (double)(int64_t)d != d) return false;
     *v = (int64_t)d;
     return true;

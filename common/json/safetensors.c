@@ -113,6 +113,7 @@ static int read_entry(const char *path, const cJSON *j, struct entry *e)
         *to = k;
     }
     int type = 0;
+    /* a missing dtype is no string, and matches none */
     while (type < N_TYPES
            && !(cJSON_IsString(dtype) && strcmp(dtype->valuestring, types[type].name) == 0))
         type++;
@@ -138,6 +139,7 @@ static int read_entry(const char *path, const cJSON *j, struct entry *e)
         || !whole(first->next, &e->end) || e->begin > e->end)
         return err_set("%s: tensor \"%s\" has no valid data_offsets", path, shown(j->string));
     if (!bytes_of(e->t.dtype, e->t.shape, e->t.ndim, &e->t.bytes)
+        /* compared with the shape before anything is allocated by it */
         || e->t.bytes != (uint64_t)(e->end - e->begin))
         return err_set("%s: tensor \"%s\": %lld bytes of data do not fit its shape", path,
                        shown(j->string), (long long)(e->end - e->begin));
@@ -168,6 +170,7 @@ static int place(struct st_file *f, struct entry *e, const unsigned char *data, 
     int64_t at = 0;
     qsort(e, (size_t)f->n, sizeof *e, by_data);
     for (int i = 0; i < f->n; i++) {
+        /* offsets are at most 2^53: no overflow in the sums */
         if ((uint64_t)e[i].end > n)
             return err_set(
                 "%s: tensor \"%s\" ends at byte %lld of %zu: the file is cut short or damaged",
@@ -194,6 +197,7 @@ static int read_header(struct st_file *f, const cJSON *root, const unsigned char
     int r = 0;
     for (const cJSON *j = root->child; j && r == 0; j = j->next) {
         if (strcmp(j->string, "__metadata__") == 0) { r = read_meta(f, j); continue; }
+        /* the header's order, for by_data */
         e[f->n].at = f->n;
         r = read_entry(f->path, j, &e[f->n]);
         if (r < 0) break;
@@ -204,6 +208,7 @@ static int read_header(struct st_file *f, const cJSON *root, const unsigned char
     if (again) r = err_set("%s: tensor \"%s\" occurs twice", f->path, shown(again));
     if (r == 0) r = place(f, e, data, n);
     /* What was read is kept even after an error: st_close frees the names. */
+    /* n counts entries whose name was copied */
     f->t = mem_zero((size_t)f->n + 1, sizeof *f->t);
     for (int i = 0; i < f->n; i++) f->t[i] = e[i].t;
     free(names);
@@ -225,6 +230,7 @@ static size_t header_end(const struct map *m, const char *path)
     memcpy(&n, m->p, 8);
     bool json = m->n > 8 && m->p[8] == '{';
     if (!json && foreign_refuse(path, m->p, m->n, "a safetensors file") < 0) return 0;
+    /* before json looks at it: the length comes from the file */
     if (n > HEADER_MOST || n > m->n - 8) {
         err_set("%s: not a safetensors file, or cut short: a header of %llu bytes in a file of %zu",
                 path, (unsigned long long)n, m->n);
@@ -325,6 +331,7 @@ int st_tensor_finite(const char *path, const struct st_tensor *t)
     enum { BLOCK = 4096 };
     size_t size = types[t->dtype].size, n = t->bytes / size;
     const unsigned char *p = t->data;
+    /* a block's size keeps it in the cache while it is looked at again for the message */
     for (size_t at = 0; at < n; at += BLOCK) {
         size_t k = n - at < BLOCK ? n - at : BLOCK;
         if (block_finite(t->dtype, p + at * size, k)) continue;
@@ -362,6 +369,7 @@ static float from_half(uint16_t h)
 {
     uint32_t sign = (uint32_t)(h & 0x8000) << 16, exponent = h >> 10 & 31, fraction = h & 1023;
     /* All ones: an infinity or NaN, whose fraction is kept. */
+    /* float32 has 13 bits of fraction more, and 112 more in the exponent's bias */
     if (exponent == 31) return from_bits(sign | 0x7F800000u | fraction << 13);
     if (exponent) return from_bits(sign | (exponent + 112) << 23 | fraction << 13);
     /* Subnormal (or 0): exact in float32. */
@@ -391,6 +399,7 @@ int st_floats(const struct st_tensor *t, float *to, size_t n)
         for (size_t i = 0; i < n; i++) {
             double x;
             memcpy(&x, p + 8 * i, 8);
+            /* rounded: the models here compute in float32 */
             to[i] = (float)x;
         }
         return 0;
@@ -475,6 +484,7 @@ static int put_header(FILE *h, const struct st_tensor *t, int n, const char *con
     putc('}', h);
     for (int i = 0; i < n; i++) {
         s[i] = (struct named){ t[i].name, &t[i] };
+        /* in the order given, whatever order the header's names have */
         offset[i + 1] = offset[i] + t[i].bytes;
     }
     qsort(s, (size_t)n, sizeof *s, by_key);
@@ -511,6 +521,7 @@ int st_write(const char *path, const struct st_tensor *t, int n,
     /* data at a multiple of 8 */
     for (size_t at = h.n; r == 0 && at % 8 > 0; at++) putc(' ', h.f);
     char *header = mem_text_take(&h, &size);
+    /* st_open would refuse it */
     if (r == 0 && size > HEADER_MOST)
         r = err_set("%s: a header of %zu bytes is more than readers accept", path, size);
 
@@ -537,6 +548,7 @@ int st_verify(const struct st_file *f)
         msg_note("%s: carries no checksum (xxh3): damage to its numbers may go unnoticed", f->path);
         return 0;
     }
+    /* again: it is where the data begins */
     size_t data = header_end(&f->map, f->path);
     char hex[17];
     snprintf(hex, sizeof hex, "%016llx",

@@ -38,6 +38,7 @@ static size_t utf8_len(const unsigned char *s)
                   high = s[0] == 0xED   ? 0x9F
                          : s[0] == 0xF4 ? 0x8F
                                         : 0xBF;
+    /* a NUL that ends the string is below every bound: nothing is read beyond it */
     if (s[1] < low || s[1] > high) return 0;
     for (size_t i = 2; i < n; i++)
         if ((s[i] & 0xC0) != 0x80) return 0;
@@ -76,6 +77,7 @@ static void put_key(struct log *l, const char *key)
 
 struct log *log_open(const char *path)
 {
+    /* appended to, so never under another name first; O_RDWR for the last byte below */
     int fd = file_open_in_place(path, O_RDWR | O_CREAT | O_APPEND);
     if (fd < 0) return NULL;
     /* A line that a killed process left half-written must not swallow the next one. */
@@ -103,6 +105,7 @@ void log_begin(struct log *l, const char *event, int64_t step)
     log_int(l, "step", step);
     char s[40];
     double time = clock_date();
+    /* written by hand: log_real's nine digits would round seconds since 1970 */
     put_key(l, "time");
     put(l, s, (size_t)snprintf(s, sizeof s, "%.3f", time));
     snprintf(l->event, sizeof l->event, "%s", event);
@@ -112,6 +115,7 @@ void log_begin(struct log *l, const char *event, int64_t step)
 static void to_board(struct log *l, const char *key, double v)
 {
     char tag[192];
+    /* what log_begin itself writes has a place of its own in an event file */
     if (!l->board || !*l->event) return;
     snprintf(tag, sizeof tag, "%s/%s", l->event, key);
     tfevents_scalar(l->board, tag, v);
@@ -123,6 +127,7 @@ void log_int(struct log *l, const char *key, int64_t v)
     if (!l) return;
     put_key(l, key);
     put(l, s, (size_t)snprintf(s, sizeof s, "%lld", (long long)v));
+    /* event files hold float32 all the same */
     to_board(l, key, (double)v);
 }
 
@@ -150,6 +155,7 @@ int log_end(struct log *l)
     if (!l) return 0;
     put(l, "}\n", 2);
     *l->event = '\0';
+    /* the line stands in the log even if TensorBoard's file cannot be written */
     if (io_write(l->fd, l->line, l->n) < 0) return err_sys("%s: cannot write", l->path);
     return l->board ? tfevents_end(l->board) : 0;
 }
@@ -185,6 +191,7 @@ static bool line_step(const char *s, size_t n, int64_t *step)
             *step = strtoll(s + i + k, &end, 10);
             return end != s + i + k;
         }
+        /* skips what is escaped, so that \" does not end the string */
         if (in_string && s[i] == '\\') i++;
         else if (s[i] == '"') in_string = !in_string;
     }
@@ -193,6 +200,7 @@ static bool line_step(const char *s, size_t n, int64_t *step)
 
 int log_truncate(const char *path, int64_t step)
 {
+    /* a run that is resumed with another --log has none yet */
     if (!file_exists(path)) return 0;
     size_t n, kept = 0;
     char *text = file_read(path, &n);
@@ -202,6 +210,7 @@ int log_truncate(const char *path, int64_t step)
         if (!newline) break;                                    /* torn */
         size_t len = (size_t)(newline - (text + at)) + 1;
         int64_t its;
+        /* a log is only ours where every line is an object; anything else would stop readers */
         bool whole = len > 2 && text[at] == '{' && newline[-1] == '}';
         /* Lines of steps after the checkpoint are written again by the run that goes on from
          * it. */

@@ -28,6 +28,7 @@ static int edits(const char *a, int n, const char *b, int m)
         for (int j = 1; j <= m; j++) {
             bool same = a[i - 1] == b[j - 1];
             now[j] = least(last[j - 1] + !same, least(last[j], now[j - 1]) + 1);
+            /* two letters swapped are one mistake, the most frequent when typing */
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
                 now[j] = least(now[j], before[j - 2] + 1);
         }
@@ -45,6 +46,7 @@ static void guess(const struct opt_set *s, const char *name, int n, char *text, 
 {
     /* More than a quarter of wrong letters is another word. */
     int best = n / 4 + 1;
+    /* the guess for --no-X looks at X among flags, too */
     bool no = n > 4 && !strncmp(name, "no-", 3);
     *text = '\0';
     for (int i = 0; i < s->n; i++) {
@@ -52,6 +54,7 @@ static void guess(const struct opt_set *s, const char *name, int n, char *text, 
         size_t k;
         if (s->all[i].row->type == OPT_TYPE_REFUSED) continue;
         while (opt_word(&names, &w, &k)) {
+            /* "<": of equally near names the one that --help shows first */
             int far = edits(name, n, w, (int)k);
             if (far < best) snprintf(text, size, " did you mean --%.*s?", (int)k, w);
             best = least(best, far);
@@ -85,6 +88,7 @@ static void guess_parts(const struct opt_set *s, const char *name, int n, char *
         const char *names = s->all[i].row->name, *w;
         size_t k;
         if (s->all[i].row->type == OPT_TYPE_REFUSED || !opt_word(&names, &w, &k)
+            /* 20: what stands around a name, and the "?" */
             || !part_of(name, n, w, k) || at + k + 20 > size)
             continue;
         at += (size_t)snprintf(text + at, size - at, "%s--%.*s", found++ ? ", " : " did you mean ",
@@ -99,6 +103,7 @@ static struct opt_here *find(struct opt_set *s, const char *name, int n, bool *n
     const char *spelling[2];
     struct opt_here *found[2], *o = opt_find(s, name, (size_t)n, negated);
     if (o) return o;
+    /* only where no name is exactly this: one option may begin as another is called */
     int k = opt_begin(s, name, (size_t)n, found, spelling, negated);
     if (k == 1) return found[0];
     const char *no = *negated ? "no-" : "";
@@ -121,6 +126,7 @@ static struct opt_here *find(struct opt_set *s, const char *name, int n, bool *n
 static bool is_number(struct opt_set *set, const char *s)
 {
     char *end;
+    /* strtod would also take "-inf" and "-nan", which are misspelt options */
     if (s[0] != '-'
         || !(isdigit((unsigned char)s[1]) || (s[1] == '.' && isdigit((unsigned char)s[2]))))
         return false;
@@ -146,6 +152,7 @@ static int no_value(const char *as, int length, const struct opt *row)
 static int read_long(struct opt_set *set, int argc, char **argv, int *i, struct opt_line *line)
 {
     char *a = argv[*i];
+    /* the first "=": values may have more */
     int n = (int)strcspn(a + 2, "=");
     bool negated;
     struct opt_here *o = find(set, a + 2, n, &negated);
@@ -173,10 +180,12 @@ static int read_letters(struct opt_set *set, int argc, char **argv, int *i, stru
         struct opt_here *o = opt_find_letter(set, *s);
         if (!o) return err_set("no option is called '-%c'; see --help", *s);
         if (o->at_once) { line->at_once = o; return 0; }
+        /* -abc: flags may stand together, and before one with a value */
         if (o->row->type == OPT_TYPE_FLAG) { add(line, o, "true", a, 2); continue; }
         as[1] = *s;
         const char *value = s[1] ? s + 1 : *i + 1 < argc ? argv[++*i] : NULL;
         if (!value) return no_value(as, 2, o->row);
+        /* how messages call it: "-w" if it is all that was written, else its long name */
         if (s == a + 1) add(line, o, value, a, 2);
         else add(line, o, value, o->row->name, opt_name_length(o->row));
         break;
@@ -189,7 +198,9 @@ int opt_read_argv(struct opt_set *set, int argc, char **argv, struct args *args,
 {
     bool only_args = false;
     *line = (struct opt_line){ 0 };
+    /* argc is room enough: every argument may be one */
     *args = (struct args){ opt_keep(set, mem_zero((size_t)argc + 1, sizeof *args->v)), 0 };
+    /* --help --wrong shows help: who asks for it may not know the options */
     for (int i = 1; i < argc && !line->at_once; i++) {
         char *a = argv[i];
         if (only_args || a[0] != '-' || !a[1] || is_number(set, a)) args->v[args->n++] = a;

@@ -14,9 +14,11 @@ static const char recorded[] = "# options of this run: ";
 
 static void put(FILE *f, const struct opt *row, const char *v)
 {
+    /* "" is not given: it would be refused when it is read back */
     if (!*v) return;
     fprintf(f, "%.*s = ", opt_name_length(row), row->name);
     size_t n = strlen(v);
+    /* what the reader would take for a comment, a quote, or blanks to cut off */
     if (!strpbrk(v, "#\"\\\n\r") && !isspace((unsigned char)v[0])
         && !isspace((unsigned char)v[n - 1]))
         fputs(v, f);
@@ -62,6 +64,7 @@ char *opt_config(const struct opt_set *s, const char *program)
 static bool value_of(char *s)
 {
     if (*s != '"') {
+        /* unquoted values hold no "#": put() quotes them */
         size_t n = strcspn(s, "#");
         while (n && isspace((unsigned char)s[n - 1])) n--;
         s[n] = '\0';
@@ -75,6 +78,7 @@ static bool value_of(char *s)
     if (!*p) return false;
     p++;
     *to = '\0';
+    /* a "\r" of a file that was edited on Windows */
     p += strspn(p, " \t\r");
     return !*p || *p == '#';
 }
@@ -92,6 +96,7 @@ static int read_line(struct opt_set *set, char *s, enum opt_source source)
     if (!value_of(v)) return err_set("a quoted value is not closed properly");
     bool negated;
     struct opt_here *o = opt_find(set, s, n, &negated);
+    /* --help or --config in a file would start over */
     if (!o || negated || o->argv_only)
         return err_set("no option is called '%.*s'; see --help", (int)n, s);
     return opt_give(set, o, v, source) < 0 ? err_set("%.*s: %s", (int)n, s, err_msg()) : 0;
@@ -101,6 +106,7 @@ int opt_read_config(struct opt_set *s, const char *path, bool *unreadable)
 {
     size_t size;
     char *text = file_read(path, &size);
+    /* the caller's exit status: a file that is not there is no wrong usage */
     if ((*unreadable = !text)) return -1;
     opt_keep(s, text);                       /* option strings point into it */
     /* Or everything after the NUL would be ignored unseen. */

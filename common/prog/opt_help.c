@@ -5,6 +5,7 @@
 #include <string.h>
 #include "common/mem.h"
 
+/* 79 columns: terminals of 80 often wrap at the last one */
 enum { TEXT_AT = 30, WIDTH = 79 };
 
 /* " (default: VALUE)", or nothing where the text says it, or there is none. */
@@ -56,6 +57,7 @@ static void print_row(const struct opt_here *o)
                      row->letter ? row->letter : ' ', row->letter ? "," : " ", opt_name_length(row),
                      row->name, arg ? " " : "", arg ? arg : "");
     printf("%s", left);
+    /* a name that reaches into the text's column has its text on the next line */
     if (n > TEXT_AT - 3) printf("\n%*s", TEXT_AT, "");
     else printf("%*s", TEXT_AT - n, "");
     format_default(o, tail, sizeof tail);
@@ -67,6 +69,7 @@ static void print_row(const struct opt_here *o)
 /* What every program takes is explained in one place: isoglot(1). */
 static void print_common(const struct opt_set *s)
 {
+    /* five or seven options of fixed names: about 200 bytes */
     char text[512];
     int n = snprintf(text, sizeof text, "Every program also takes");
     for (int i = s->own; i < s->n; i++) {
@@ -102,6 +105,7 @@ static void print_facts(const struct opt_here *o, const char *heading)
                      : row->type == OPT_TYPE_CHOICE ? "choice" : "value";
     format_default(o, tail, sizeof tail);
     printf("%s\t%s\t%s\t%s\t%s\t", heading, row->name, letter, kind, row->arg ? row->arg : "");
+    /* a row is a line: tabs separate, and help has no tabs */
     for (const char *s = row->help; *s; s++) putchar(*s == '\n' ? ' ' : *s);
     printf("%s\n", tail);
 }

@@ -67,6 +67,7 @@ static void end_by_pipe(void)
 int prog_fail(void)
 {
     msg_clear_line();
+    /* wherever the write failed: a filter whose reader is gone is silent */
     if (out_pipe_closed()) end_by_pipe();
     fprintf(stderr, "%s: %s\n", msg_name(), *err_msg() ? err_msg() : "failed");
     return PROG_FAILED;
@@ -84,12 +85,14 @@ int prog_usage(const char *fmt, ...)
 int prog_threads(void)
 {
     if (std.threads > 0) return std.threads;
+    /* asked once: it reads several files of /proc and /sys */
     if (!std.granted) std.granted = granted_threads();
     return std.granted;
 }
 
 int prog_end(void)
 {
+    /* fflush sets it only when it writes; an older value is no reason */
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout)) return PROG_OK;
     /* The write that failed may have been long ago. */
@@ -172,6 +175,7 @@ bool prog_asked(const struct opt *rows, char asked[64])
 {
     for (int i = 0; i < set.own; i++) {
         const struct opt_here *o = &set.all[i];
+        /* a resumed run's run.config has every option, and nobody asked for those */
         if (o->group->rows != rows || o->source <= OPT_RECORDED) continue;
         snprintf(asked, 64, "%.*s", opt_name_length(o->row), o->row->name);
         return true;
@@ -189,6 +193,7 @@ void prog_take(const struct opt *rows, const void *from)
 {
     for (int i = 0; i < set.own; i++) {
         const struct opt_here *o = &set.all[i];
+        /* what a user gave, in whatever way, wins over what a model says */
         if (o->group->rows != rows || o->source != OPT_DEFAULT) continue;
         memcpy(o->value, (const char *)from + o->row->at, opt_size(o->row->type));
     }
@@ -217,10 +222,12 @@ static int apply(const struct opt_line *line)
     for (size_t i = 0; i < line->n; i++)
         /* The last one counts, as with any other option; it is read before the others are
          * applied. */
+        /* looked for among what is given, since it must be read before the rest is applied */
         if (line->v[i].o->value == &std.config) std.config = line->v[i].value;
     if (std.config && !*std.config)
         return prog_usage("--config: the value is empty; expected FILE");
     if (std.config && opt_read_config(&set, std.config, &unreadable) < 0)
+        /* a file that is not there: 1; one with a wrong option: 2, as on the command line */
         return unreadable ? prog_fail() : prog_usage("%s", err_msg());
     if (opt_apply(&set, line) < 0 || check_environment() < 0) return prog_usage("%s", err_msg());
     return -1;
@@ -238,6 +245,7 @@ static int options(const struct opt_group *groups, int argc, char **argv, struct
         o->argv_only = o->at_once || o->value == &std.config;
     }
     /* For the scripts that make man pages and completion; no person types it. */
+    /* before parsing: --help takes no value */
     if (argc == 2 && !strcmp(argv[1], "--help=rows")) {
         opt_print_rows(&set);
         return prog_end();
@@ -277,9 +285,12 @@ int prog_start(const struct prog *p, const struct opt_group *groups, int argc, c
      * error. */
     for (int fd = 0; fd < 3; fd++)
         /* open() gives the lowest number that is free, so that each closed one is filled. */
+        /* The wrong way round on purpose: reading a closed input must fail, and not be empty; what
+         * is printed to a closed output must not vanish in silence. */
         if (fcntl(fd, F_GETFD) < 0 && errno == EBADF
             && open("/dev/null", fd ? O_RDONLY : O_WRONLY) != fd)
             return PROG_FAILED;
+    /* a write to a closed pipe must not kill: files under way are removed first */
     pipe_ignored = signal(SIGPIPE, SIG_IGN) == SIG_IGN;     /* a write then fails with EPIPE */
     signal(SIGXFSZ, SIG_IGN);                /* the same with EFBIG */
     prog = p;
@@ -291,6 +302,7 @@ int prog_start(const struct prog *p, const struct opt_group *groups, int argc, c
     if (status >= 0) return status;
     msg_set_quiet(std.quiet);
     text_limits_set(&(struct text_limits){ std.line, std.window });
+    /* before anything runs in parallel */
     par_threads_set(prog_threads());
     return -1;
 }

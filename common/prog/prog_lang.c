@@ -19,6 +19,7 @@ const char *prog_lang_file(const char *arg, char lang[32])
 {
     lang[0] = '\0';
     size_t n = strcspn(arg, "=");
+    /* "a=b" is a file's name as long as "a" is no code */
     if (!arg[n] || !is_code(arg, n)) return arg;
     memcpy(lang, arg, n);
     lang[n] = '\0';
@@ -54,6 +55,7 @@ static const char *split_pair(const char *arg, const char *form, const char (*kn
         err_set("%s: expected %s", arg, form);
         return NULL;
     }
+    /* one way into known languages decides; with none, there must be one way at all */
     bool use_known = found[1] == 1;
     if (!use_known && found[0] > 1) {
         err_set("%s: ambiguous language pair; write regions in capitals (en-US-de)",
@@ -77,6 +79,7 @@ int prog_pair(const char *arg, const char (*known)[32], int n_known, struct pair
     if (!comma || comma == files || !comma[1]) return err_set("%s: expected %s", arg, form);
     p->file[0] = mem_dup(files);
     p->file[1] = p->file[0] + (comma - files) + 1;
+    /* the comma: one allocation for both names */
     p->file[1][-1] = '\0';
     return 0;
 }

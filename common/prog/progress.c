@@ -72,6 +72,7 @@ void progress_at(struct progress *p, uint64_t done, const char *extra)
     if (!p) return;
     double now = clock_seconds();
     /* Five times per second at most. */
+    /* checked before anything is formatted: callers call it for every block */
     if (now - p->drawn < 0.2) return;
     p->drawn = now;
     struct winsize w;
@@ -83,9 +84,11 @@ void progress_at(struct progress *p, uint64_t done, const char *extra)
     human(all, (double)p->total, p->unit);
     human(rate, speed, p->unit);
     int n = snprintf(line, sizeof line, "%s: ", p->what);
+    /* room for what follows, whatever `what` is */
     if (n < 0 || n > 200) n = n < 0 ? 0 : 200;
     if (p->total) {
         double part = (double)done / (double)p->total;
+        /* totals may be estimates (bytes of a file that grows) */
         if (part > 1) part = 1;
         duration(left, speed > 0 ? (double)(p->total > done ? p->total - done : 0) / speed : 0);
         snprintf(line + n, sizeof line - (size_t)n, "%3.0f%%  %s/%s %s  %s/s  %s left",
@@ -96,6 +99,7 @@ void progress_at(struct progress *p, uint64_t done, const char *extra)
     }
     pthread_mutex_lock(&line_lock);
     /* Cut at the window's width: a line that wraps could not be drawn over. */
+    /* many terminals wrap when the last column is written */
     int used = (int)strlen(line), room = columns - 1 > 0 ? columns - 1 : 0;
     fprintf(stderr, "\r%.*s", room, line);
     if (extra && *extra && used + 3 < room) fprintf(stderr, "  %.*s", room - used - 2, extra);

@@ -45,6 +45,7 @@ static int take_row(struct result_rows *r, const char *row)
 {
     r->row = mem_dup(row);
     char *first = strchr(r->row, ','), *last = strrchr(r->row, ',');
+    /* a row is a line of columns between tabs */
     if (strpbrk(row, "\t\n") || !first || first == last || first == r->row || last == first + 1
         || !last[1])
         return err_set("--row \"%s\": expected SEED,SYSTEM,DIRECTION, none of them empty and "
@@ -53,6 +54,7 @@ static int take_row(struct result_rows *r, const char *row)
     r->seed = r->row;
     r->system = first + 1;
     r->direction = last + 1;
+    /* docs/formats/results.md: the seed is a number or "-" */
     if (strcmp(r->seed, "-") && r->seed[strspn(r->seed, "0123456789")])
         return err_set("--row: the seed \"%s\" is neither a number nor \"-\"", r->seed);
     return 0;
@@ -73,6 +75,7 @@ static int take_choice(struct result_rows *r, const char *as)
     c->title = title ? title : "*";
     if (!*c->spec || !*c->title || strpbrk(as, "\t\n"))
         return err_set("--as \"%s\": expected MEASURE, MEASURE%% or MEASURE=TITLE", as);
+    /* without a list of measures any name may come */
     if (!r->m || !strcmp(c->measure, "*") || known(r->m, c->measure)) return 0;
     char list[400];
     size_t k = 0;
@@ -93,6 +96,7 @@ int result_rows_open(struct result_rows **to, const struct result_options *o,
     r->choice = mem_zero((size_t)o->as.n + 1, sizeof *r->choice);
     int rc = take_row(r, o->row);
     for (int i = 0; i < o->as.n && rc == 0; i++) rc = take_choice(r, o->as.v[i]);
+    /* no --as: all usual ones */
     if (rc == 0 && !o->as.n) rc = take_choice(r, "*");
     if (rc == 0 && o->to && !(r->out = out_open(o->to))) rc = -1;
     return rc;
@@ -103,6 +107,7 @@ bool result_rows_instead(const struct result_rows *r) { return r && !r->out; }
 static const char *name_of(struct result_rows *r, const char *measure)
 {
     for (size_t i = 0; i < r->names; i++)
+        /* the names are few: a list is enough */
         if (!strcmp(r->name[i], measure)) return r->name[i];
     mem_room(&r->name, &r->names_cap, r->names + 1, sizeof *r->name);
     return r->name[r->names++] = mem_dup(measure);
@@ -121,6 +126,7 @@ void result_rows_add(struct result_rows *r, const char *measure, int layer, cons
     va_list ap;
     va_start(ap, fmt);
     mem_room(&r->v, &r->cap, r->n + 1, sizeof *r->v);
+    /* kept as text, with the digits that the program chose */
     r->v[r->n++] = (struct added){ name_of(r, measure), .value = formatted(fmt, ap),
                                    .layer = layer };
     va_end(ap);
@@ -131,6 +137,7 @@ void result_rows_half(struct result_rows *r, const char *fmt, ...)
     if (!r) return;
     va_list ap;
     va_start(ap, fmt);
+    /* of the value just added (result_rows_add) */
     r->v[r->n - 1].half = formatted(fmt, ap);
     va_end(ap);
 }
@@ -152,6 +159,7 @@ static void print_row(FILE *f, const struct result_rows *r, const struct choice 
                       const struct result_measure *m, const struct added *a)
 {
     const char *usual = m && m->title ? m->title : a->measure, *star = strchr(c->title, '*');
+    /* NaN: nothing was measured */
     double value = strtod(a->value, NULL);
     if (isnan(value)) return;
     fprintf(f, "%s\t%s\t", r->seed, r->system);
@@ -184,6 +192,7 @@ static int print_choice(FILE *f, const struct result_rows *r, const struct choic
 {
     const struct result_measure *m = r->m;
     if (strcmp(c->measure, "*") != 0) {
+        /* named by the user: nothing to print is an error; usual ones may be missing */
         if (print_measure(f, r, c, m ? known(m, c->measure) : NULL, c->measure)) return 0;
         char list[400] = "";
         size_t k = 0;
@@ -205,6 +214,7 @@ int result_rows_write(struct result_rows *r, FILE *to)
     int rc = 0;
     mem_text_open(&text);
     for (int i = 0; i < r->choices && rc == 0; i++) rc = print_choice(text.f, r, &r->choice[i]);
+    /* all rows are made before any is written: an error leaves no half of them */
     all = mem_text_take(&text, NULL);
     if (rc == 0) fputs(all, r->out ? out_stdio(r->out) : to);
     free(all);

@@ -32,6 +32,7 @@ static void say(const char *a, const char *b)
 
 static void stop_flag(int sig)
 {
+    /* a handler must not change what the interrupted call left in errno */
     int code = errno;
     bool first = !stopping, ends = sig == SIGINT || sig == SIGTERM;
     stopping = sig;
@@ -39,6 +40,7 @@ static void stop_flag(int sig)
         asked_at = now();
         if (!msg_is_mute()) say(first_line, "; SIGINT or SIGTERM twice more ends it at once, "
                                             "without what is not saved yet");
+    /* timeout(1) signals the process and its group: the second one is no second wish */
     } else if (first_line && ends && now() - asked_at > 1) {
         asked_at = now();
         if (++asked >= 2) tmp_die(sig);          /* when this returns */
@@ -53,6 +55,7 @@ void signals_catch(const char *line)
 {
     static const int sigs[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR1 };
     struct sigaction act = { .sa_handler = stop_flag, .sa_flags = SA_RESTART };
+    /* before the handler is installed, which reads it */
     first_line = line;
     sigemptyset(&act.sa_mask);
     /* None of them interrupts another's line. */

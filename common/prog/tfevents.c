@@ -53,6 +53,7 @@ static void put_key(struct buf *b, int field, int type)
 static void put_bytes(struct buf *b, int field, const void *p, size_t n)
 {
     put_key(b, field, BYTES);
+    /* lengths come before contents, so that inner messages are made first */
     put_varint(b, n);
     put(b, p, n);
 }
@@ -88,9 +89,12 @@ struct tfevents *tfevents_open(const char *dir, int64_t step)
 {
     char name[160], host[64] = "";
     double wall = clock_date();
+    /* a name of 63 bytes would lack its end */
     gethostname(host, sizeof host - 1);
+    /* TensorBoard looks for "tfevents" in names, and takes them in the order of names */
     snprintf(name, sizeof name, "events.out.tfevents.%lld.%s.%ld", (long long)wall, host,
              (long)getpid());
+    /* a shared folder: see file.h */
     if (link_check(dir) < 0 || dir_make(dir) < 0) return NULL;
     struct tfevents *t = mem_zero(1, sizeof *t);
     t->path = path_join(dir, name);
@@ -103,6 +107,7 @@ struct tfevents *tfevents_open(const char *dir, int64_t step)
     put_key(&t->event, 2, VARINT);
     put_varint(&t->event, (uint64_t)step);
     /* session_log { status: START } */
+    /* a START tells readers to drop what earlier files say from this step on (a resumed run) */
     put_bytes(&t->event, 7, "\x08\x01", 2);
     if (write_record(t) < 0) goto fail;
     return t;

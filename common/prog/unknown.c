@@ -44,6 +44,7 @@ int unknown_look(struct unknown *u, const struct unknown_options *o, const char 
 int unknown_judge(const struct unknown *u, const struct unknown_options *o, const char *name,
                   const char *advice)
 {
+    /* the input's whole share, which unknown_look could not know */
     if (unknown_share(u) > o->most) return refuse(u, o, name, "", advice);
     if (u->unknown)
         msg_note("%s: %" PRIu64 " tokens, %" PRIu64 " unknown (%.2f%%)", name, u->tokens,
