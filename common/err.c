@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* longer ones are cut: room for a path or two and a sentence */
 static _Thread_local char message[2048];
 
 /* The new text is made next to the old one: its arguments may be err_msg() itself. What it quotes
@@ -15,6 +16,7 @@ static void set(const char *fmt, va_list ap, int code)
     char text[sizeof message];
     int n = vsnprintf(text, sizeof text, fmt, ap);
     if (n < 0) n = 0;
+    /* vsnprintf says what it would have needed */
     if ((size_t)n >= sizeof text) n = sizeof text - 1;
     if (code) {
         char reason[128] = "";

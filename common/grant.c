@@ -33,6 +33,7 @@ static bool cgroup_dir(const char *controller, char *dir, size_t size)
         line[strcspn(line, "\n")] = '\0';
         char *list = strchr(line, ':'), *path = list ? strchr(list + 1, ':') : NULL;
         if (!path) continue;
+        /* HIERARCHY:CONTROLLERS:PATH (cgroups(7)); v2 has no controllers there */
         *path++ = '\0';
         list++;
         if (!*controller) found = !*list;
@@ -53,6 +54,7 @@ static double cgroup_least(const char *controller, double (*get)(const char *dir
 {
     char dir[PATH_MAX + 64];
     if (!cgroup_dir(controller, dir, sizeof dir)) return 0;
+    /* where the hierarchy is mounted: nothing above it is a cgroup */
     size_t root = strlen("/sys/fs/cgroup") + (*controller ? 1 + strlen(controller) : 0);
     double least = 0;
     /* A group above may have the narrower limit. */
@@ -95,6 +97,7 @@ static double memory_v1(const char *dir) { return read_number(dir, "memory.limit
 double granted_memory(void)
 {
     double all = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    /* a machine may have both versions */
     double limit[] = { cgroup_least("", memory_v2), cgroup_least("memory", memory_v1) };
     for (int i = 0; i < 2; i++)
         if (limit[i] > 0 && limit[i] < all) all = limit[i];
@@ -159,6 +162,7 @@ int granted_threads(void)
     cpu_set_t *set = NULL;
     /* The kernel expects a set at least as large as its own. */
     for (int cpus = 1024; cpus <= 1 << 20; cpus *= 2) {
+        /* EINVAL says that the set was too small */
         set = CPU_ALLOC((size_t)cpus);
         if (!set) break;
         if (sched_getaffinity(0, CPU_ALLOC_SIZE((size_t)cpus), set) == 0) {
@@ -171,9 +175,11 @@ int granted_threads(void)
     }
     const char *slurm = getenv("SLURM_CPUS_PER_TASK");
     double limit[] = { cgroup_least("", cpus_v2), cgroup_least("cpu", cpus_v1),
+                       /* a job's share of a node that others use too */
                        slurm ? atof(slurm) : 0 };
     for (int i = 0; i < 3; i++)
         /* Rounded up: a quota of 1.5 processors keeps two threads busy most of the time. */
         if (limit[i] > 0 && ceil(limit[i]) < n) n = ceil(limit[i]);
+    /* as --threads allows */
     return n < 1 ? 1 : n > 4096 ? 4096 : (int)n;
 }

@@ -41,6 +41,7 @@ void *mem_alloc(size_t bytes)
 
 void *mem_zero(size_t count, size_t size)
 {
+    /* calloc checks the product */
     void *p = count && size ? calloc(count, size) : calloc(1, 1);
     if (!p) out_of_memory(count, size);
     return p;
@@ -69,6 +70,7 @@ char *mem_format(const char *fmt, ...)
     va_start(ap, fmt);
     int n = vasprintf(&s, fmt, ap);
     va_end(ap);
+    /* vasprintf fails for lack of memory only, given formats of ours */
     if (n < 0) out_of_memory(strlen(fmt) + 1, 1);
     return s;
 }
@@ -77,6 +79,7 @@ char *mem_format(const char *fmt, ...)
  * any other would be copied. */
 void mem_huge(void *p, size_t bytes)
 {
+    /* the smallest page; larger ones only make the advice begin earlier */
     const uintptr_t page = 4096, from = (uintptr_t)p & -page,
                     to = ((uintptr_t)p + bytes + page - 1) & -page;
     if (to > from + HUGE_PAGE) madvise((void *)from, to - from, MADV_HUGEPAGE);
@@ -87,6 +90,7 @@ void *mem_alloc_huge(size_t bytes)
     const size_t page = HUGE_PAGE, whole = bytes & -page;
     if (bytes < page) return mem_alloc(bytes);
     /* aligned_alloc takes whole pages; what nobody touches beyond p[bytes) costs nothing. */
+    /* false: the sum ran over */
     void *p = whole + page > bytes ? aligned_alloc(page, whole + page) : NULL;
     if (!p) out_of_memory(bytes, 1);
     madvise(p, whole, MADV_HUGEPAGE);
@@ -139,6 +143,7 @@ void mem_text_open(struct mem_text *t)
 
 char *mem_text_take(struct mem_text *t, size_t *n)
 {
+    /* append never fails by itself: mem_room ends the program */
     int bad = ferror(t->f);
     if (fclose(t->f) != 0 || bad) out_of_memory(t->n + 1, 1);
     if (n) *n = t->n;

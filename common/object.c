@@ -8,6 +8,7 @@
 static void *opened(const char *path, int flags, char *why, size_t size)
 {
     void *so = dlopen(path, flags);
+    /* copied at once: the next call of dl overwrites it */
     if (!so) snprintf(why, size, "%s", dlerror());
     return so;
 }

@@ -3,6 +3,7 @@
 
 float rng_normal(struct rng_key k, uint64_t sample, uint32_t position)
 {
+    /* one block gives both numbers: nothing is kept between calls */
     uint32_t u[4];
     rng_block(k, sample, position, u);
     double a = ((double)u[0] + 0.5) * 0x1p-32;    /* never 0, so that its logarithm is finite */

@@ -38,6 +38,7 @@ size_t shown(char *to, size_t cap, const char *text, size_t n)
         if (k == 0) k = 1;
         /* Only whole characters and whole escapes: a text that is cut stays valid. */
         size_t room = as_it_is ? k : 4 * k;
+        /* the NUL needs a place, too */
         if (at + room >= cap) break;
         for (size_t b = 0; b < k; b++, i++) {
             if (as_it_is) { to[at++] = text[i]; continue; }

@@ -19,6 +19,7 @@
 
 /* 1000 pauses are 15 to 45 us on the processors of 2015 to 2024. */
 enum { MESSAGE = 2048, SPINS = 1000, MOST_SPINS = 10000 };
+/* above any number of workers */
 #define CLOSED 0x40000000u
 
 static inline void relax(void)
@@ -122,6 +123,7 @@ static void job_part(int thread)
             snprintf(pool.message, sizeof pool.message, "%s", err_msg());
         }
         pthread_mutex_unlock(&pool.failure);
+        /* no index is handed out any more; those under way end */
         atomic_store_explicit(&pool.next, pool.n, memory_order_relaxed);
     }
     inside = false;
@@ -185,6 +187,7 @@ static void pool_stop(void)
 static void pool_fill(void)
 {
     if (pool.workers || wanted < 2) return;
+    /* a worker begins with seen = 0: the first announce is news to it */
     atomic_store(&pool.generation, 0);
     pool.thread = mem_zero((size_t)wanted, sizeof *pool.thread);
     while (pool.workers < wanted - 1
@@ -215,6 +218,7 @@ int par_threads(void)
 
 static int inline_for(size_t n, int (*fn)(void *, size_t, int), void *ctx)
 {
+    /* callers have memory by thread number: a nested loop must use its caller's */
     int thread = inside ? self : 0;
     for (size_t i = 0; i < n; i++)
         if (fn(ctx, i, thread) != 0) return -1;
@@ -225,6 +229,7 @@ int par_for(size_t n, int (*fn)(void *ctx, size_t i, int thread), void *ctx)
 {
     /* Where another thread's loop has the pool, waiting for it would be no faster than working
      * here. */
+    /* one index is not worth waking anybody */
     if (n < 2 || inside || wanted < 2 || pthread_mutex_trylock(&pool.held) != 0)
         return inline_for(n, fn, ctx);
     pool_fill();
@@ -358,6 +363,7 @@ int pipeline_run(const struct pipeline *p)
 {
     if (p->threads < 2) return pipeline_plain(p);
     struct pipe q = { .p = p,
+                      /* enough that nobody waits for the writer, few enough for memory */
                       .depth = p->depth > 0 ? p->depth : 2 * p->threads + 2,
                       .failed_at = UINT64_MAX };
     pthread_mutex_init(&q.lock, NULL);
@@ -372,12 +378,14 @@ int pipeline_run(const struct pipeline *p)
         workers++;
     }
 
+    /* a pipeline may run within another's work */
     bool was_inside = inside;
     int was_self = self;
     inside = true;
     self = 0;
     pthread_mutex_lock(&q.lock);
     while (!q.ended) {
+        /* nothing more is read; what has been read goes through pipe_step, which drops it */
         if (q.failed_at != UINT64_MAX) { q.ended = true; break; }
         if (q.read - q.retired == (uint64_t)q.depth) {
             /* The ring is full: reading further would only wait, so the reader works. */
@@ -398,6 +406,7 @@ int pipeline_run(const struct pipeline *p)
         q.read++;
         pthread_cond_signal(&q.more);
     }
+    /* the end, to all that wait for work */
     pthread_cond_broadcast(&q.more);
     while (q.started < q.read) pipe_step(&q, 0);
     pthread_mutex_unlock(&q.lock);
@@ -426,6 +435,7 @@ struct queue {
 struct queue *queue_new(int capacity)
 {
     size_t cap = capacity > 0 ? (size_t)capacity : 1;
+    /* one allocation: items stand behind the head */
     struct queue *q = mem_zero(1, sizeof *q + cap * sizeof q->item[0]);
     pthread_mutex_init(&q->lock, NULL);
     pthread_cond_init(&q->more, NULL);

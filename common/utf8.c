@@ -92,6 +92,7 @@ static __m256i errors_of(__m256i now, __m256i before)
     const __m256i low = _mm256_set1_epi8(15);
     const __m256i first_high = TABLE(first_high_of), first_low = TABLE(first_low_of);
     const __m256i second_high = TABLE(second_high_of);
+    /* AVX2 shifts within halves of 16 bytes: the one before is put beside each */
     __m256i across = _mm256_permute2x128_si256(before, now, 0x21);
     __m256i prev1 = _mm256_alignr_epi8(now, across, 15),
             prev2 = _mm256_alignr_epi8(now, across, 14);
@@ -101,6 +102,7 @@ static __m256i errors_of(__m256i now, __m256i before)
             _mm256_shuffle_epi8(first_high, _mm256_and_si256(_mm256_srli_epi16(prev1, 4), low)),
             _mm256_shuffle_epi8(first_low, _mm256_and_si256(prev1, low))),
         _mm256_shuffle_epi8(second_high, _mm256_and_si256(_mm256_srli_epi16(now, 4), low)));
+    /* saturating: only leads of three bytes and more keep the top bit */
     __m256i third = _mm256_subs_epu8(prev2, _mm256_set1_epi8((char)(0xE0 - 0x80)));
     __m256i fourth = _mm256_subs_epu8(prev3, _mm256_set1_epi8((char)(0xF0 - 0x80)));
     __m256i must = _mm256_and_si256(_mm256_or_si256(third, fourth), _mm256_set1_epi8((char)0x80));

@@ -27,6 +27,7 @@
 
 /* A signal handler reads this list, so entries are never freed, only marked unused and used
  * again. */
+/* the path itself and no pointer: a handler cannot allocate, and nothing is freed under it */
 struct doomed { _Atomic(struct doomed *) next; atomic_bool used; pid_t pid; char path[PATH_MAX]; };
 static _Atomic(struct doomed *) doomed_list;
 static pthread_mutex_t doomed_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -39,6 +40,7 @@ static void remove_now(const char *path)
     if (unlink(path) == 0 || (errno != EISDIR && errno != EPERM)) return;
     int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0) return;
+    /* the kernel's linux_dirent64 */
     struct entry {
         uint64_t ino;
         int64_t off;
@@ -52,6 +54,7 @@ static void remove_now(const char *path)
         for (long n; (n = syscall(SYS_getdents64, fd, buf, sizeof buf)) > 0; )
             for (long at = 0; at < n; ) {
                 struct entry *e = (struct entry *)(buf + at);
+                /* "." and ".." fail, and do no harm */
                 unlinkat(fd, e->name, 0);
                 at += e->len;
             }
@@ -187,6 +190,7 @@ bool out_pipe_closed(void)
 static ssize_t cookie_write(void *cookie, const char *p, size_t n)
 {
     struct out *o = cookie;
+    /* interruptions are tried again there, and short writes go on */
     if (io_write(o->fd, p, n) == 0) return (ssize_t)n;
     if (!o->error) o->error = errno;
     /* prog.c then ends as a filter does whose reader has gone. */
@@ -225,6 +229,8 @@ static int open_tmp(struct out *o)
     }
     /* What writers that were killed have left of this output. */
     leftover_clear(o->path, dir_remove);
+    /* leftover_clear spares this process's number, which in a container an older one may
+     * have had */
     unlink(tmp);
     tmp_register(tmp);                       /* before it is there: a signal may come at once */
     tmp_changing();
@@ -338,6 +344,7 @@ struct out *out_open(const char *path)
     cookie_io_functions_t io = { .write = cookie_write, .seek = cookie_seek };
     o->f = fopencookie(o, "w", io);
     if (!o->f) { err_sys("%s: cannot open", o->name); goto fail; }
+    /* a person at a terminal sees lines as they come */
     setvbuf(o->f, NULL, isatty(o->fd) ? _IOLBF : _IOFBF, 1 << 17);
     return o;
 fail:
@@ -370,6 +377,7 @@ int out_check(const char *const *path, int n)
         if ((o[opened] = out_open(path[i]))) opened++;
         else rc = -1;
     }
+    /* only now: a path given twice must be seen */
     while (opened) out_abort(o[--opened]);
     return rc;
 }
@@ -381,6 +389,7 @@ FILE *out_stdio(struct out *o)
 
 int out_write(struct out *o, const void *p, size_t n)
 {
+    /* n = 0: fwrite would give 0, too */
     size_t w = n ? fwrite(p, 1, n, o->f) : 0;
     return w == n ? 0 : out_error(o);
 }
@@ -447,6 +456,7 @@ int out_flush(struct out *o)
 int out_ready(struct out *o)
 {
     if (!o->f) return 0;
+    /* all three: stdio may have met the error in an earlier flush */
     bool bad = fflush(o->f) != 0 || ferror(o->f) || o->error;
     fclose(o->f);
     o->f = NULL;
@@ -517,6 +527,7 @@ static void bus_error(int sig, siginfo_t *info, void *context)
                          isatty(STDERR_FILENO) ? "\r\033[K" : "", msg_name(), w->name,
                          (size_t)(at - p));
         if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0) _exit(EXIT_FAILURE);
+        /* runs memory_ends, which removes what is under way */
         quick_exit(EXIT_FAILURE);
     }
     tmp_die(sig);
@@ -585,6 +596,7 @@ char *file_read(const char *path, size_t *size)
     const char *name = standard ? "standard input" : path;
     int fd = standard ? dup(STDIN_FILENO) : io_open(path, O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0) { err_sys("%s: cannot open", name); return NULL; }
+    /* what is read whole is small by its kind: more is the wrong file */
     const size_t most = (size_t)1 << 30;
     size_t n = 0, cap = 0;
     char *p = NULL;
@@ -593,6 +605,7 @@ char *file_read(const char *path, size_t *size)
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 && (uint64_t)st.st_size < most)
         mem_room(&p, &cap, (size_t)st.st_size + 1, 1);
     for (;;) {
+        /* a pipe has no size: it grows by what comes */
         if (n + 1 >= cap) mem_room(&p, &cap, n + 4096, 1);
         ssize_t r = io_some(fd, p + n, cap - n - 1);
         if (r < 0) { err_sys("%s: cannot read", name); goto fail; }
@@ -687,6 +700,7 @@ int dir_make_new(const char *path)
     char *parent = mem_dup(path), *slash = strrchr(parent, '/');
     if (slash) *slash = '\0';
     /* Folders above may be there; the last one must be new. */
+    /* "x" and "/x" have no folder to make */
     int r = slash && slash > parent ? dir_make(parent) : 0;
     free(parent);
     if (r < 0) return -1;
@@ -719,6 +733,7 @@ static int remove_one(const char *path, const struct stat *st, int type, struct 
 
 int dir_remove(const char *path)
 {
+    /* a variable that was empty must not cost a file system */
     if (!*path || strspn(path, "/") == strlen(path))
         return err_set("refusing to remove the folder \"%s\"", path);
     struct stat st;
@@ -768,6 +783,7 @@ FILE *tmp_open(const char *dir)
     if (!dir || !*dir) dir = P_tmpdir;
     /* A file without a name: nothing remains of it, however the process ends. */
     int fd = io_open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    /* O_TMPFILE: ext4, XFS, Btrfs and tmpfs have it, network file systems do not */
     if (fd < 0) {                            /* a file system without O_TMPFILE */
         char *name = path_join(dir, "isoglot.XXXXXX");
         fd = mkostemp(name, O_CLOEXEC);
@@ -798,6 +814,7 @@ static long tmp_owner(const char *name)
     size_t n = strlen(name);
     if (name[0] != '.' || n < 8 || strcmp(name + n - 4, ".tmp") != 0) return 0;
     size_t at = n - 4;
+    /* NAME may end in digits: the number is what follows the last "." */
     while (at > 1 && name[at - 1] >= '0' && name[at - 1] <= '9') at--;
     if (at < 3 || at == n - 4 || n - 4 - at > 9 || name[at - 1] != '.') return 0;
     return strtol(name + at, NULL, 10);
@@ -810,6 +827,7 @@ int file_sweep(const char *dir)
     int r = 0;
     for (struct dirent *e; r == 0 && (e = readdir(d)); ) {
         long pid = tmp_owner(e->d_name);
+        /* kill(0) and kill(-1) would ask about groups */
         if (pid <= 0) continue;
         char *path = path_join(dir, e->d_name);
         /* EPERM: it lives, and is another user's. */
@@ -827,6 +845,7 @@ int dir_lock(const char *dir)
     int fd = file_open_in_place(path, O_RDWR | O_CREAT), r = 0;
     char who[64] = "";
     if (fd < 0) r = -1;
+    /* a second writer is told, and does not wait for hours */
     else if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
         if (errno == EWOULDBLOCK) {
             ssize_t n = pread(fd, who, sizeof who - 1, 0);

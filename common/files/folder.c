@@ -45,6 +45,7 @@ int folder_end(char *tmp, const char *out, int rc)
     size_t all, before;
     cut(out, &all, &before);
     char *to = mem_dup(out);
+    /* rename takes no "/" at the end of a name that is not there yet */
     to[all] = '\0';
     /* Before it gets its name, as with files. */
     if (rc == 0) rc = dir_sync(tmp);

@@ -74,6 +74,7 @@ static bool is_pickle(const unsigned char *p, size_t n)
 /* What a download is when the address was wrong, or needed a login. */
 static bool is_html(const char *p, size_t n)
 {
+    /* strchr finds the NUL at the end of its list, too */
     while (n && strchr(" \t\r\n", *p) && *p) p++, n--;
     return (n >= 14 && !strncasecmp(p, "<!doctype html", 14))
            || (n >= 5 && !strncasecmp(p, "<html", 5));
@@ -82,6 +83,7 @@ static bool is_html(const char *p, size_t n)
 static bool fits(const struct row *r, const char *p, size_t n)
 {
     size_t last = r->to ? r->to : r->at;
+    /* names of members mean something in zip archives alone */
     if (r->to && (n < 4 || memcmp(p, "PK\3\4", 4))) return false;
     for (size_t i = r->at; i <= last && i + r->n <= n; i++)
         if (!memcmp(p + i, r->magic, r->n)) return true;
@@ -108,6 +110,7 @@ int foreign_refuse(const char *path, const void *p, size_t n, const char *expect
 int foreign_refuse_pointer(const char *path, const void *p, size_t n)
 {
     const struct foreign *f = foreign_find(p, n);
+    /* the two first rows */
     if (f != &rows[0].f && f != &rows[1].f) return 0;
     return err_set("%s: %s, not the file itself; git lfs pull fetches it", path, f->what);
 }

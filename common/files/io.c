@@ -58,6 +58,7 @@ int io_write(int fd, const void *p, size_t n)
 int io_write_at(int fd, const void *p, size_t n, off_t at)
 {
     for (size_t done = 0; done < n; ) {
+        /* each at its own place: several threads share the descriptor */
         ssize_t w = RETRIED(pwrite(fd, (const char *)p + done, n - done, at + (off_t)done));
         if (w < 0) return -1;
         if (w == 0) return none();

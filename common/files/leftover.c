@@ -15,12 +15,14 @@
 
 void leftover_hold(int fd)
 {
+    /* errno is no failure of the caller's */
     if (flock(fd, LOCK_EX | LOCK_NB) < 0) errno = 0;    /* then the process number alone tells */
 }
 
 /* PID of ".BASE.PID.tmp", 0 if the name is no such. */
 static long owner(const char *name, const char *base, size_t n)
 {
+    /* NAME itself may have dots and digits: compared as a whole */
     if (name[0] != '.' || strncmp(name + 1, base, n) || name[n + 1] != '.') return 0;
     size_t digits = strspn(name + n + 2, "0123456789");
     if (!digits || digits > 9 || strcmp(name + n + 2 + digits, ".tmp")) return 0;
@@ -48,6 +50,7 @@ void leftover_clear(const char *path, int (*gone)(const char *path))
     /* Clearing up may fail and say so: the caller's own message must survive it. */
     char *dir = mem_dup(path), *why = err_keep();
     size_t n = strlen(dir);
+    /* a folder's name may come with a "/" */
     while (n && dir[n - 1] == '/') dir[--n] = '\0';
     char *slash = strrchr(dir, '/'), *base = mem_dup(slash ? slash + 1 : dir);
     if (slash) slash[slash == dir] = '\0';

@@ -14,6 +14,7 @@ void npy_head(unsigned char head[NPY_HEAD], const char *type, int dims, const ui
     memcpy(head, "\x93NUMPY\x01\x00\x76\x00", 10);
     int n = snprintf((char *)head + 10, NPY_HEAD - 10,
                      "{'descr': '%s', 'fortran_order': False, 'shape': (%s), }", type, of);
+    /* padded with spaces and ended by a newline (NumPy's format 1.0) */
     memset(head + 10 + n, ' ', (size_t)(NPY_HEAD - 11 - n));
     head[NPY_HEAD - 1] = '\n';
 }
@@ -33,6 +34,7 @@ int npz_put(struct npz *z, const char *name, const char *type, int dims, const u
     snprintf(m->name, sizeof m->name, "%s.npy", name);
     m->at = z->at;
     m->size = NPY_HEAD + bytes;
+    /* zip's checksum of the member: header and data */
     m->crc = (uint32_t)crc32_z(crc32_z(0, head, NPY_HEAD), data, bytes);
     size_t len = strlen(m->name);
     put16(local + 4, VERSION);
@@ -64,12 +66,14 @@ static size_t put_entry(unsigned char *p, const struct npz_member *m)
     put16(p + 6, VERSION);
     put16(p + 14, DAY);
     put32(p + 16, m->crc);
+    /* overwritten below where they do not fit */
     put32(p + 20, (uint32_t)m->size);
     put32(p + 24, (uint32_t)m->size);
     put16(p + 28, (uint32_t)len);
     put32(p + 38, MODE);
     put32(p + 42, (uint32_t)m->at);
     memcpy(p + ENTRY, m->name, len);
+    /* only what does not fit: readers expect exactly those fields, in this order */
     if (m->size > WIDE) {
         memset(p + 20, 0xff, 8);
         put64(x + extra, m->size);
@@ -93,6 +97,7 @@ size_t npz_directory(const struct npz *z, unsigned char to[NPZ_DIRECTORY])
     unsigned char *p = to;
     for (int i = 0; i < z->n; i++) p += put_entry(p, &z->member[i]);
     uint64_t size = (uint64_t)(p - to), count = (uint64_t)z->n;
+    /* as zipfile of Python decides */
     if (z->at > WIDE) {
         memset(p, 0, END64 + LOCATOR);
         memcpy(p, "PK\6\6", 4);

@@ -17,6 +17,7 @@ int sum_hex(const char *path, char hex[SUM_HEX + 1])
 {
     struct map m;
     if (map_open(&m, path) < 0) return -1;
+    /* as xxhsum prints it, the high digit first */
     snprintf(hex, SUM_HEX + 1, "%016" PRIx64, xxh3_of(m.p, m.n));
     map_close(&m);
     return 0;
@@ -58,6 +59,7 @@ int sum_check(const char *path)
     char *real = lstat(path, &st) == 0 && S_ISLNK(st.st_mode) ? path_real(path) : NULL;
     char *sum = sum_path(real ? real : path);
     int rc = 0;
+    /* files that others made have none */
     if (file_exists(sum)) {
         size_t n;
         char *line = file_read(sum, &n);
@@ -114,6 +116,7 @@ static struct out *sum_ready(const struct out *o, const char *path, const char *
     if (sum_hex(out_tmp(o), hex) < 0) return NULL;
     struct out *s = out_open(sum);
     if (!s) return NULL;
+    /* the name without its folder, as xxhsum --check wants it when both are moved */
     fprintf(out_stdio(s), "%s%s  %s\n", TAG, hex, slash ? slash + 1 : path);
     if (out_ready(s) == 0) return s;
     out_abort(s);
@@ -129,6 +132,7 @@ static int replace(struct out *o, struct out *s, const char *dir)
     struct kept old = { 0 }, old_sum = { 0 };
     bool first = !file_exists(path), lost = false;
     int r = keep(&old, path, link);
+    /* a link, so that path is never without a file; the sum may be missing for a moment */
     if (r == 0) r = keep(&old_sum, sum, rename);
     if (r == 0 && rename(out_tmp(o), path) < 0)
         r = err_sys("%s: cannot rename the temporary file", path);

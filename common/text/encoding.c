@@ -21,6 +21,7 @@ struct tally {
 static struct tally count(const unsigned char *s, size_t n)
 {
     struct tally t = { 0 };
+    /* runs of valid text at once, then the bytes that end them */
     for (size_t i = 0; i < n; ) {
         size_t good = utf8_check((const char *)s + i, n - i);
         for (size_t end = i + good; i < end; i++) {
@@ -50,12 +51,14 @@ const char *encoding_advice(const char *s, size_t n, bool begins)
     struct tally t = count((const unsigned char *)s, n);
     /* After "\n\0" as after "\0\n" a zero comes first: only where the text begins can the two be
      * distinguished, and elsewhere it is taken for what Windows writes. */
+    /* ASCII in UTF-16 has every other byte 0: a tenth is enough for text in other letters, too */
     if (10 * (t.nul[0] + t.nul[1]) > n)
         return begins && t.nul[0] > t.nul[1] ? FROM("UTF-16BE") : FROM("UTF-16LE");
     /* A few bad bytes in UTF-8 are damage. */
     if (t.valid > t.bad || t.nul[0] + t.nul[1]) return "run iconv";
     /* Most letters beyond ASCII, in an alphabet's two rows: small Cyrillic letters stand in the
      * last two by Windows-1251, in the first two by KOI8-R. */
+    /* rows of letters in ISO 8859 and its like: C0 to FF */
     size_t high = t.rows[0] + t.rows[1] + t.rows[2] + t.rows[3], small = t.rows[2] + t.rows[3];
     if (high > 20 && high > t.letters && 10 * high > 9 * t.bad) {
         if (10 * small > 8 * high) return "run iconv (if it is Cyrillic, -f WINDOWS-1251 -t UTF-8)";
@@ -63,9 +66,12 @@ const char *encoding_advice(const char *s, size_t n, bool begins)
         return "run iconv";
     }
     /* In encodings of Chinese and its like second bytes may be letters of ASCII. */
+    /* in single-byte encodings of Latin letters most letters are ASCII's */
     if (high > t.letters || (t.bad > 100 && 3 * t.bad > t.letters)) return "run iconv";
     /* The bytes that Windows-1252 lacks and 1250 has, and no others that 1252 lacks. */
     if (t.polish && t.polish == t.undefined) return PERHAPS("WINDOWS-1250");
+    /* neither 1250 nor 1252: no guess */
     if (t.undefined) return "run iconv";
+    /* quotation marks and dashes stand in 80 to 9F; five bytes are no accident either */
     return t.c1 || t.bad >= 5 ? PERHAPS("WINDOWS-1252") : "run iconv";
 }

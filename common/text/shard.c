@@ -42,6 +42,7 @@ static int bad(const struct shard *s, uint64_t offset, const char *what)
 
 static int need(struct shard *s, void *p, size_t n, const char *what)
 {
+    /* counted here, for messages: a stream has no position */
     if (fread(p, 1, n, s->f) == n) { s->offset += n; return 0; }
     if (ferror(s->f)) return err_sys("%s: cannot be read", s->name);
     char msg[96];
@@ -58,6 +59,7 @@ static bool zeros(const unsigned char *p, size_t n)
 /* A field of text padded with zero bytes, at least one: nothing may hide after the first. */
 static bool padded(const unsigned char *p, size_t n)
 {
+    /* used < n: the field is a C string for whoever reads it */
     size_t used = strnlen((const char *)p, n);
     return used < n && zeros(p + used, n - used);
 }
@@ -78,11 +80,13 @@ static int read_header(struct shard *s)
                    /* A file of another known format is called by its name. */
                    ? -1
                    : err_set("%s: byte 0: is not a shard (binarize makes them)", s->name);
+    /* before the checksum: another version may have another header */
     if (get32(h + 8) != VERSION)
         return err_set("%s: byte 8: is a shard of version %u; this program reads version %d",
                        s->name, get32(h + 8), VERSION);
     if (get64(h + HEADER - 8) != XXH3_64bits(h, HEADER - 8))
         return bad(s, 0, "the header's checksum is wrong");
+    /* only now: the checksum says that these are the writer's */
     s->width = (int)get32(h + 12);
     s->info.vocab_hash = get64(h + 16);
     s->info.vocab_size = get32(h + 24);
@@ -109,6 +113,7 @@ static bool plausible(uint64_t sentences, uint64_t tokens, int width, uint64_t k
 {
     uint64_t n = sentences * 4 + tokens * (uint64_t)width;
     /* What zstd would never have made so large is refused as well. */
+    /* see docs/formats/shard.md: readers allocate by these two */
     return sentences + tokens <= BLOCK_MAX && k <= ZSTD_compressBound((size_t)n)
            && n <= (k + 4) << 15;
 }
@@ -117,6 +122,7 @@ static bool plausible(uint64_t sentences, uint64_t tokens, int width, uint64_t k
 static int read_index(struct shard *s)
 {
     unsigned char f[FOOTER], *p;
+    /* 16: an index without entries */
     if (s->size < HEADER + 16 + FOOTER)
         return bad(s, s->size, "the file ends too early (truncated)");
     uint64_t at = s->size - FOOTER;
@@ -136,6 +142,7 @@ static int read_index(struct shard *s)
     }
     s->offset = index;
     int rc = need(s, p, (size_t)(at - index), "the index");
+    /* f + 40: the index's checksum stands in the footer */
     if (rc == 0 && (memcmp(p, INDEX_MAGIC, 4) || !zeros(p + 4, 4) || get64(p + 8) != n ||
                     get64(f + 40) != XXH3_64bits(p, (size_t)(at - index))))
         rc = bad(s, index, "the index's checksum is wrong");
@@ -154,6 +161,7 @@ static int read_index(struct shard *s)
         sentences += x->sentences;
         tokens += x->tokens;
     }
+    /* no block, and yet bytes between header and index */
     if (rc == 0 && !n && index != HEADER) rc = bad(s, index, "the index is inconsistent");
     if (rc == 0 && (sentences != get64(f + 16) || tokens != get64(f + 24)))
         rc = bad(s, at, "the footer's totals do not match the index");
@@ -192,6 +200,7 @@ void shard_info(const struct shard *s, struct shard_info *info) { *info = s->inf
 /* Header and data of a block whose magic word h holds already. */
 static int read_block(struct shard *s, unsigned char *h, struct shard_block *b)
 {
+    /* next_block and shard_read_block have read the magic word */
     uint64_t at = s->offset - 4;
     if (need(s, h + 4, BLOCK - 4, "a block's header") < 0) return -1;
     if (get64(h + 32) != XXH3_64bits(h, 32))
@@ -200,6 +209,7 @@ static int read_block(struct shard *s, unsigned char *h, struct shard_block *b)
     size_t n = (size_t)sentences * 4 + (size_t)tokens * (size_t)s->width;
     if (!sentences || !plausible(sentences, tokens, s->width, k))
         return bad(s, at, "a block's sizes are out of range");
+    /* 0: of a stream the end is not known */
     if (s->size && k > s->size - s->offset)
         return bad(s, at, "a block runs past the end of the file (truncated)");
     mem_room(&s->packed, &s->packed_cap, k, 1);
@@ -209,6 +219,7 @@ static int read_block(struct shard *s, unsigned char *h, struct shard_block *b)
     if (get64(h + 16) != XXH3_64bits(s->packed, k))
         return bad(s, at, "a block's checksum is wrong");
     /* One frame that is none to be skipped, and no second one. */
+    /* a skippable frame would decompress to nothing, and hide what it holds */
     bool frame = k >= 4 && get32(s->packed) == ZSTD_MAGICNUMBER;
     if (!frame || ZSTD_findFrameCompressedSize(s->packed, k) != k)
         return bad(s, at, "a block is not one zstd frame");
@@ -243,6 +254,7 @@ static int read_end(struct shard *s)
     unsigned char h[12], e[INDEX], f[FOOTER];
     XXH3_state_t x;
     XXH3_64bits_reset(&x);
+    /* next_block has read it: the sum begins there */
     XXH3_64bits_update(&x, INDEX_MAGIC, 4);
     int rc = need(s, h, sizeof h, "the index");
     XXH3_64bits_update(&x, h, sizeof h);
@@ -253,6 +265,7 @@ static int read_end(struct shard *s)
     for (uint64_t i = 0; i < n && rc == 0; i++) {
         rc = need(s, e, sizeof e, "the index");
         XXH3_64bits_update(&x, e, sizeof e);
+        /* with an index the blocks were held against it one by one */
         if (rc == 0 && !s->index && memcmp(e, s->expected + i * INDEX, INDEX))
             rc = bad(s, s->offset - INDEX, "an index entry does not match its block");
     }
@@ -265,6 +278,7 @@ static int read_end(struct shard *s)
     if (rc == 0
         && (get64(f + 16) != s->seen_s || get64(f + 24) != s->seen_t || get64(f + 32) != s->seen_u))
         rc = bad(s, at, "the footer's totals do not match the blocks");
+    /* what is appended to a shard would never be seen */
     if (rc == 0 && fgetc(s->f) != EOF) rc = bad(s, s->offset, "bytes follow the footer");
     else if (rc == 0 && ferror(s->f)) rc = err_sys("%s: cannot be read", s->name);
     s->info.sentences = s->seen_s;
@@ -299,11 +313,13 @@ static int next_block(struct shard *s)
         return bad(s, s->offset - 4, "neither a block nor the index begins here");
     uint64_t at = s->offset - 4;
     if (read_block(s, h, &s->b) < 0) return -1;
+    /* a block more than the index has is found here, one fewer by read_end */
     const struct shard_entry *e =
         s->index && s->seen_b < s->info.blocks ? &s->index[s->seen_b] : NULL;
     if (s->index
         && (!e || e->offset != at || e->sentences != s->b.sentences || e->tokens != s->b.tokens))
         return bad(s, at, "a block does not match the index");
+    /* compared with the footer's count */
     for (uint32_t i = 0; i < s->b.tokens; i++) s->seen_u += s->b.ids[i] == VOCAB_UNK;
     /* Without an index to compare with, each block's entry is kept until the index arrives at
      * the end. */
@@ -384,6 +400,7 @@ int shard_read_all(struct shard *s, struct shard_info *info, struct shard_block 
     mem_room(&all->ids, &all->ids_cap, (size_t)s->info.tokens + 1, sizeof *all->ids);
     all->at[0] = 0;
     while ((rc = shard_next(s, &ids, &n)) > 0) {
+        /* at[] has 32 bits */
         if ((uint64_t)all->tokens + n > UINT32_MAX || all->sentences == UINT32_MAX - 1) {
             rc = err_set("%s: more than 4 G tokens; split it", s->name);
             break;

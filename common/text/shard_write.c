@@ -21,6 +21,7 @@ struct shard_packer {
 
 static int width(const struct shard_info *info)
 {
+    /* ids to 65,535 fit two bytes */
     return info->vocab_size <= 65536 ? 2 : 4;
 }
 
@@ -75,6 +76,7 @@ int shard_pack(struct shard_packer *p, const struct shard_block *b, struct shard
         return err_set("token id %u is not below the vocabulary's size %u", top, p->vocab_size);
     size_t bound = ZSTD_compressBound(n);
     mem_room(&x->bytes, &x->cap, BLOCK + bound, 1);
+    /* compressed behind where its header goes: one write, and no copy */
     unsigned char *h = x->bytes, *to = h + BLOCK;
     size_t k = ZSTD_compressCCtx(p->z, to, bound, p->raw, n, LEVEL);
     if (ZSTD_isError(k)) return err_set("zstd: %s", ZSTD_getErrorName(k));
@@ -126,6 +128,7 @@ struct shard_writer *shard_create(struct out *o, const struct shard_info *info,
     put32(h + 12, (uint32_t)width(info));
     put64(h + 16, info->vocab_hash);
     put32(h + 24, info->vocab_size);
+    /* the fields' last bytes stay 0 (padded() in shard.c) */
     memcpy(h + 32, info->lang, strnlen(info->lang, 31));
     memcpy(h + 64, info->note, strnlen(info->note, 127));
     put64(h + HEADER - 8, XXH3_64bits(h, HEADER - 8));
@@ -135,6 +138,7 @@ struct shard_writer *shard_create(struct out *o, const struct shard_info *info,
 
 int shard_fits(const struct shard_writer *w, uint32_t sentences, uint32_t tokens, size_t n)
 {
+    /* half: sentences and tokens together stay below BLOCK_MAX */
     if (n > BLOCK_MAX / 2)
         return err_set("%s: a sentence of %zu tokens; a shard's longest is %d", out_name(w->o), n,
                        BLOCK_MAX / 2);
@@ -145,6 +149,7 @@ int shard_fits(const struct shard_writer *w, uint32_t sentences, uint32_t tokens
 
 int shard_put_packed(struct shard_writer *w, const struct shard_packed *x)
 {
+    /* a reader refuses a block without sentences */
     if (!x->sentences) return 0;
     mem_room(&w->index, &w->index_cap, (size_t)w->info.blocks + 1, sizeof *w->index);
     w->index[w->info.blocks++] = (struct shard_entry){ w->offset, w->info.sentences, x->sentences,
@@ -181,6 +186,7 @@ int shard_put(struct shard_writer *w, const uint32_t *ids, size_t n)
     if (fits < 0 || (!fits && flush_block(w) < 0)) return -1;
     for (size_t i = 0; i < n; i++)
         if (ids[i] >= w->info.vocab_size)
+            /* here and not only in shard_pack, which cannot tell which sentence it was */
             return err_set("%s: token id %u is not below the vocabulary's size %u", out_name(w->o),
                            ids[i], w->info.vocab_size);
     shard_block_add(&w->b, ids, n);
@@ -192,6 +198,7 @@ int shard_finish(struct shard_writer *w, struct shard_info *info)
     int rc = flush_block(w);
     uint64_t at = w->offset, n = w->info.blocks;
     size_t bytes = 16 + (size_t)n * INDEX;
+    /* whole in memory, since its checksum stands behind it */
     unsigned char *p = mem_zero(1, bytes), f[FOOTER] = { 0 };
     memcpy(p, INDEX_MAGIC, 4);
     put64(p + 8, n);
@@ -214,6 +221,7 @@ int shard_finish(struct shard_writer *w, struct shard_info *info)
     if (rc == 0) rc = emit(w, f, sizeof f);
     if (info) *info = w->info;
     free(p);
+    /* frees; the output itself is the caller's */
     shard_abandon(w);
     return rc;
 }

@@ -23,6 +23,7 @@ uint32_t symbols_add(struct symbols *s, const char *p, size_t n)
 {
     uint32_t *slot = find(s, p, n);
     if (*slot) return *slot;
+    /* before it is entered: at most half full */
     if (id_table_full(&s->table, s->n)) {
         ID_INDEX(&s->table, 2 * s->table.slots, s->n - 1, id,
                  XXH3_64bits(symbols_text(s, id), symbols_len(s, id)));

@@ -64,6 +64,7 @@ static int too_long(const struct text *t, uint64_t line)
 
 static int fill_raw(struct text *t)
 {
+    /* all of what was read is decoded first: members may end anywhere in it */
     if (t->raw_at < t->raw_n || t->raw_end) return 0;
     ssize_t k = io_some(t->fd, t->raw, READ);
     if (k < 0) return err_sys("%s: cannot be read", t->name);
@@ -82,6 +83,7 @@ static int too_early(const struct text *t, const char *what)
 
 static int decode_gzip(struct text *t, size_t room)
 {
+    /* a file may end between members only */
     if (!t->member && t->raw_end) { t->end = true; return 0; }
     /* Members follow one another until the input ends; an end inside of one is damage. */
     if (t->raw_end) return too_early(t, "gzip");
@@ -95,7 +97,9 @@ static int decode_gzip(struct text *t, size_t room)
     t->n += room - t->gz.avail_out;
     if (rc == Z_STREAM_END) {                        /* another member may follow */
         t->member = false;
+        /* concatenated .gz files are one file (RFC 1952, 2.2) */
         inflateReset(&t->gz);
+    /* no output for this input: more is to come */
     } else if (rc != Z_OK && rc != Z_BUF_ERROR)
         return err_set("%s: corrupt gzip data (%s) near byte %llu", t->name,
                        t->gz.msg ? t->gz.msg : "no reason given",
@@ -121,6 +125,7 @@ static int decode_zstd(struct text *t, size_t room)
                        (unsigned long long)(t->read - (t->raw_n - in.pos)));
     t->raw_at = in.pos;
     t->n += out.pos;
+    /* 0: the frame has ended; a file may have several (RFC 8878, 3) */
     t->member = rc != 0;
     return 0;
 }
@@ -134,6 +139,7 @@ static int read_plain(struct text *t, size_t room)
         memcpy(t->buf + t->n, t->raw + t->raw_at, k);
         t->raw_at += k;
     } else {
+        /* without a copy: most text is plain */
         ssize_t r = io_some(t->fd, t->buf + t->n, room);
         if (r < 0) return err_sys("%s: cannot be read", t->name);
         k = (size_t)r;
@@ -148,6 +154,7 @@ static int read_plain(struct text *t, size_t room)
 static bool is_text(const char *s, size_t n)
 {
     for (size_t i = 0; i < n; i++)
+        /* those that text files have: bell, backspace, tab, ends of lines and pages, escape */
         if ((unsigned char)s[i] < ' ' && !strchr("\a\b\t\n\v\f\r\033", s[i])) return false;
     /* The last character may be cut: up to three bytes of it are no fault. */
     return !memchr(s, 0, n) && utf8_check(s, n) + 3 >= n;
@@ -167,6 +174,7 @@ static int fill(struct text *t)
 {
     size_t before = t->n;
     while (t->n == before && !t->end) {
+        /* + 1: room for text_line's NUL where the last line has no newline */
         mem_room(&t->buf, &t->cap, t->n + READ + 1, 1);
         size_t room = t->cap - t->n - 1;
         if (room > READ) room = READ;
@@ -176,6 +184,7 @@ static int fill(struct text *t)
                    || (t->kind == GZIP ? decode_gzip(t, room) : decode_zstd(t, room)) < 0)
             return -1;
     }
+    /* once, at the first bytes */
     return t->begun ? 0 : refuse_foreign(t);
 }
 
@@ -191,6 +200,7 @@ static int start(struct text *t)
 {
     /* A pipe may give its first bytes one by one; and a person's first line may be short: no more
      * than needed. */
+    /* otherwise what has come so far would be taken for plain text */
     while (may_be(t->raw, t->raw_n, GZIP_MAGIC, 2) || may_be(t->raw, t->raw_n, ZSTD_MAGIC, 4)) {
         ssize_t k = io_some(t->fd, t->raw + t->raw_n, READ - t->raw_n);
         if (k < 0) return err_sys("%s: cannot be read", t->name);
@@ -228,6 +238,7 @@ struct text *text_open_as(const char *path, const char *name, int flags)
     t->name = mem_dup(name);
     t->fd = fd;
     /* text_replace_all(): --replace-invalid holds for every text of a program. */
+    /* the program's option, whoever opens the text */
     t->flags = flags | always;
     t->next_line = 1;
     /* One buffer for what is read; compressed text is decoded from it. */
@@ -236,6 +247,7 @@ struct text *text_open_as(const char *path, const char *name, int flags)
     /* For the progress bar: of a pipe there is no telling how much will come. */
     if (!dir && S_ISREG(st.st_mode)) t->total = (uint64_t)st.st_size;
     if (dir) file_is_folder(t->name);
+    /* before the first byte is handed out */
     if (dir || (flags & TEXT_SUM && sum_check(path) < 0) || start(t) < 0) {
         text_close(t);
         return NULL;
@@ -250,6 +262,7 @@ struct text *text_open_as(const char *path, const char *name, int flags)
 static int not_utf8(const struct text *t, const char *s, size_t bad, uint64_t line)
 {
     size_t begin = 0;
+    /* the block's first line has the number `line` */
     for (const char *p; (p = memchr(s + begin, '\n', bad - begin)); begin = (size_t)(p - s) + 1)
         line++;
     return err_set("%s:%llu: byte %zu is not UTF-8; %s%s", t->name, (unsigned long long)line,
@@ -263,6 +276,7 @@ static int not_utf8(const struct text *t, const char *s, size_t bad, uint64_t li
 /* Moves what is left to the front when much before it is used up. */
 static void compact(struct text *t)
 {
+    /* moved once for READ bytes that were used: linear in all */
     if (!t->at || (t->at < READ && t->at < t->n)) return;
     memmove(t->buf, t->buf + t->at, t->n - t->at);
     t->n -= t->at;
@@ -279,6 +293,7 @@ int text_line(struct text *t, const char **line, size_t *n)
         if (nl || t->end) break;
         /* Not searched again: a long line that comes in pieces takes linear time. */
         looked = t->n - t->at;
+        /* before more is read, so that memory has a bound */
         if (looked > limits.line) return too_long(t, t->next_line);
         compact(t);
         if (fill(t) < 0) return -1;
@@ -286,6 +301,7 @@ int text_line(struct text *t, const char **line, size_t *n)
     if (!nl && t->at == t->n) return 0;
     char *s = t->buf + t->at;
     size_t len = nl ? (size_t)(nl - s) : t->n - t->at;
+    /* a line may be too long and yet be in the buffer as a whole */
     if (len > limits.line) return too_long(t, t->next_line);
     /* The last line of a file may lack its newline; who writes lines again keeps it so. */
     t->newline = nl != NULL;
@@ -298,6 +314,7 @@ int text_line(struct text *t, const char **line, size_t *n)
     if (t->replaced) {
         if (!(t->flags & TEXT_REPLACE)) {
             /* not_utf8() counts lines in the buffer. */
+            /* text_line has put a NUL there */
             if (nl) *nl = '\n';
             return not_utf8(t, s, good, t->lineno);
         }
@@ -314,6 +331,7 @@ static bool input_ready(struct text *t)
 {
     if (t->raw_at < t->raw_n || t->end) return true;
     struct pollfd p = { t->fd, POLLIN, 0 };
+    /* errors and hang-ups count as ready: fill() meets them */
     return poll(&p, 1, 0) != 0;
 }
 
@@ -381,8 +399,10 @@ static int block(struct text *t, size_t want, bool parts, size_t longest, char *
         t->at = 0;
     }
     while (!t->end) {
+        /* TEXT_LIVE: what a person has typed must not wait for a full block */
         bool enough = t->n >= want || (t->flags & TEXT_LIVE && t->n > looked && !input_ready(t));
         if (enough && (nl = last_cut(t->buf + looked, t->n - looked, parts))) break;
+        /* searched once: linear in the line */
         if (enough) looked = t->n;                   /* one long line */
         if (!parts && looked > limits.line) return too_long(t, t->next_line);
         if (t->n > longest)
@@ -394,6 +414,7 @@ static int block(struct text *t, size_t want, bool parts, size_t longest, char *
     }
     if (!t->n) return 0;
     size_t len = nl ? (size_t)(nl + 1 - t->buf) : t->n;
+    /* the last fill may have brought much more than a block */
     if (len > want + READ) {                         /* much more than a block: cut it too */
         char *p = last_cut(t->buf, want, parts);
         if (!p) p = memchr(t->buf + want, '\n', len - want);
@@ -413,6 +434,7 @@ static int block(struct text *t, size_t want, bool parts, size_t longest, char *
         return 1;
     }
     if (!(t->flags & TEXT_REPLACE)) return not_utf8(t, t->buf, good, t->lineno);
+    /* t->buf stays ours, since the repaired copy is what is handed out */
     *n = utf8_replace(buf, cap, t->buf, len);
     t->at = len;
     return 1;

@@ -38,6 +38,7 @@ enum { VOCAB_EMPTY = 0 };
 static inline struct vocab_key vocab_key_of(struct key16 k, size_t n)
 {
     uint32_t length = n < VOCAB_LONG ? (uint32_t)n : VOCAB_LONG;
+    /* bytes 8 to 10; the fourth byte is the length's */
     return (struct vocab_key){ k.first, ((uint32_t)k.last & 0xFFFFFF) | length << 24 };
 }
 
@@ -45,6 +46,7 @@ static inline struct vocab_key vocab_key_of(struct key16 k, size_t n)
 static inline uint32_t vocab_place(struct vocab_key k, const char *s, size_t n)
 {
     uint64_t h = (k.first ^ k.last * 0x9E3779B97F4A7C15u) * 0xD6E8FEB86659FD93u;
+    /* what the key does not hold: long tokens may begin alike */
     if (n >= VOCAB_LONG) h ^= XXH3_64bits(s + VOCAB_LONG - 1, n - VOCAB_LONG + 1);
     return (uint32_t)(h >> 32);
 }
@@ -117,6 +119,7 @@ static inline struct vocab_key key_at(const char *p, size_t n)
     };
 #undef SHORT
 #undef ONES
+    /* the same masks for all long tokens: no branch on the length */
     size_t m = n < VOCAB_LONG ? n : VOCAB_LONG;
     return (struct vocab_key){ key16_load64(p) & of[m].first,
                                (key16_load32(p + 8) & of[m].last) | of[m].length };
@@ -158,6 +161,7 @@ size_t encode(const struct vocab *v, const char *s, size_t n, uint32_t *ids, uin
     size_t done = 0;
     *at++ = 0;
     for (size_t i = 0; i < n; i += STEP) {
+        /* text may be read VOCAB_PAST bytes beyond its end (vocab.h) */
         struct marks m = marks_of(s + i);
         /* Nothing follows the text: a token that reaches its end stops there. */
         if (n - i < STEP) {
@@ -166,13 +170,17 @@ size_t encode(const struct vocab *v, const char *s, size_t n, uint32_t *ids, uin
             m.newlines &= ours;
         }
         /* An edge is where gap and no gap meet; those that are gaps end a token. */
+        /* a bit each: does a byte differ from the one before it? */
         uint64_t edges = m.gaps ^ (m.gaps << 1 | before), stops = edges & m.gaps;
         before = m.gaps >> (STEP - 1);
+        /* c.n / 2 tokens have ended in blocks before this one */
         size_t stopped = done + c.n / 2;
         for (uint64_t x = m.newlines; x; x &= x - 1)
+            /* all bits up to this newline: tokens that end at it or before */
             *at++ = (uint32_t)(stopped + (size_t)__builtin_popcountll(stops & (x ^ (x - 1))));
         for (; edges; edges &= edges - 1)
             c.edge[c.n++] = i + (size_t)__builtin_ctzll(edges);
+        /* STEP more fit the array, so a block is never cut */
         if (c.n < EDGES) continue;
         look_up(v, s, &c, ids + done);
         /* Edges come in pairs: begin and end of a token. */
@@ -191,6 +199,7 @@ size_t count(const char *s, size_t n, size_t *tokens)
     uint64_t before = 1;
     for (; i + STEP <= n; i += STEP) {
         struct marks m = marks_of(s + i);
+        /* no gap, after a gap */
         uint64_t begins = ~m.gaps & (m.gaps << 1 | before);
         if (m.newlines) {
             uint64_t line = m.newlines ^ (m.newlines - 1);
@@ -307,6 +316,7 @@ static uint64_t hash_of(const struct vocab *v)
     for (size_t at = v->at[VOCAB_SPECIALS]; at < end; at += PART) {
         char part[PART];
         size_t n = end - at < PART ? end - at : PART;
+        /* a token has no NUL, so each one here stands behind a token */
         for (size_t i = 0; i < n; i++) part[i] = v->bytes[at + i] ? v->bytes[at + i] : '\n';
         XXH3_64bits_update(&h, part, n);
     }
@@ -319,6 +329,7 @@ static uint32_t finish(struct vocab *v)
     /* A power of two, so that a mask finds the slot. */
     uint32_t size = 16;
     /* At most three quarters full. */
+    /* 4/3 n slots are three quarters full */
     while (size < v->n + v->n / 3) size *= 2;
     v->slot = mem_zero(size, sizeof *v->slot);
     v->mask = size - 1;
@@ -339,6 +350,7 @@ static int parse(struct builder *b, const struct text *in, const char *line, siz
         errno = 0;
         /* strtoull accepts a sign, which no count has. */
         count = strtoull(space + 1, &end, 10);
+        /* the number must be all that follows */
         if (end != line + n || end == space + 1 || space[1] == '-' || space[1] == '+' || errno)
             return err_set(
                 "%s:%llu: \"%.40s\" is not a count; a vocabulary has \"token count\" on each line",
@@ -348,6 +360,7 @@ static int parse(struct builder *b, const struct text *in, const char *line, siz
     if (!n || memchr(line, ' ', n) || memchr(line, 0, n))
         return err_set("%s:%llu: expected one token without spaces and its count", text_name(in),
                        lineno);
+    /* offsets have 32 bits */
     if ((uint64_t)b->v->at[b->v->n] + n + 1 > UINT32_MAX || b->v->n >= UINT32_MAX / 4)
         return err_set("%s:%llu: more than 4 GiB of tokens", text_name(in), lineno);
     append(b, line, n, count);
@@ -368,6 +381,7 @@ struct vocab *vocab_read(const char *path)
         rc = err_set("%s: holds no token; make one with vocab-count", text_name(in));
     uint32_t twice = rc == 0 ? finish(b.v) : 0;
     if (twice)
+        /* the line of the file: specials have none */
         rc = err_set("%s:%u: token \"%s\" appears twice", text_name(in), twice - VOCAB_SPECIALS + 1,
                      vocab_token(b.v, twice));
     text_close(in);
@@ -394,6 +408,7 @@ int vocab_write(const struct vocab *v, const char *path)
     if (!o) return -1;
     bool counts = false;
     /* A file that had no counts is written without. */
+    /* counts that are all 0 were not there */
     for (uint32_t i = VOCAB_SPECIALS; i < v->n && !counts; i++) counts = v->count[i] != 0;
     FILE *f = out_stdio(o);
     for (uint32_t i = VOCAB_SPECIALS; i < v->n; i++)
@@ -427,6 +442,7 @@ size_t vocab_encode(const struct vocab *v, const char *line, size_t n, uint32_t 
         const char *end = memchr(line + from, ' ', n - from);
         i = end ? (size_t)(end - line) : n;
         mem_room(ids, cap, k + 1, sizeof **ids);
+        /* one by one: vocab_encode_lines is for whole texts */
         (*ids)[k++] = vocab_id(v, line + from, i - from);
     }
     return k;
