@@ -106,14 +106,17 @@ struct arrays {
     const char *first;             /* the file they are the first one's of */
 };
 
+static int no_room(void)
+{
+    return err_sys("cannot write a temporary file; set TMPDIR to a folder with more room");
+}
+
 static int add_number(FILE *f, uint64_t v, size_t wide)
 {
     unsigned char b[8];
     /* Little-endian as NumPy's dtype says, so the lowest bytes come first. */
     put64(b, v);
-    return fwrite(b, 1, wide, f) == wide
-               ? 0
-               : err_sys("cannot write a temporary file; set TMPDIR to a folder with more room");
+    return fwrite(b, 1, wide, f) == wide ? 0 : no_room();
 }
 
 static int add_file(struct arrays *a, const char *path)
@@ -152,6 +155,8 @@ static int put_array(struct out *out, const char *type, uint64_t n, FILE *from)
 {
     unsigned char buf[1 << 16];
     size_t m;
+    /* What is still buffered, before rewind, which would write it and forget that it failed. */
+    if (fflush(from) != 0) return no_room();
     npy_head(buf, type, 1, &n);
     if (out_write(out, buf, NPY_HEAD) < 0) return -1;
     rewind(from);

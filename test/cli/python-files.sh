@@ -64,3 +64,11 @@ fails 2 'without --vocab' shard cat --npy -v v -o n.npy en.shd
 head -c 300 en.shd > cut.shd
 fails 1 'cut.shd: ' shard cat --npy -o n.npy cut.shd
 [ ! -e n.npy ] && [ ! -e n.npy.offsets ] || fail "half a pair was left"
+# the last ids, which wait in memory until the array is put together, find no room on the disk
+awk 'BEGIN { for (i = 0; i < 4000; i++) printf "3%s", i % 20 == 19 ? "\n" : " " }' |
+    binarize -q -v w -l en > long.shd
+mkfifo pipe pipe.offsets
+cat pipe > got & first=$!; cat pipe.offsets > got.offsets & second=$!
+fails 1 'cannot write a temporary file' \
+    bash -c "trap '' XFSZ; ulimit -f 7; exec shard cat --npy -o pipe long.shd"
+wait $first $second
