@@ -140,8 +140,13 @@ static struct counted_word *weigh(struct language *lang, int n, struct word_coun
         msg_note("%s: %" PRIu64 " sentences, weight %.4f", lang[i].name, lang[i].sentences,
                  (double)weight[i] / (1 << UNIT_SHIFT));
         int rc = 0;
-        for (size_t j = 0; j < k && rc == 0; j++)
-            rc = word_counts_add(all, v[j].s, v[j].n, v[j].count * weight[i]);
+        for (size_t j = 0; j < k && rc == 0; j++) {
+            uint64_t count;
+            rc = __builtin_mul_overflow(v[j].count, weight[i], &count)
+                     ? err_set("%s: a count of %" PRIu64 " is too large to be weighted",
+                               lang[i].name, v[j].count)
+                     : word_counts_add(all, v[j].s, v[j].n, count);
+        }
         free(v);
         if (rc < 0) return NULL;
     }

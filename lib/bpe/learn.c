@@ -448,10 +448,25 @@ static void learn_free(struct learn *l)
     side_free(&l->on_right);
 }
 
+/* A pair stands in a word at most as often as the word has bytes: so no sum of pairs passes 2^63. */
+static int check_counts(const struct counted_word *words, size_t n)
+{
+    uint64_t all = 0, its;
+    for (size_t i = 0; i < n; i++)
+        if (__builtin_mul_overflow(words[i].count, (uint64_t)words[i].n, &its)
+            || __builtin_add_overflow(all, its, &all) || all >> 63)
+            return err_set("\"%.*s\": with its count of %llu the pairs of letters may add up to "
+                           "2^63 or more",
+                           (int)(words[i].n < 40 ? words[i].n : 40), words[i].s,
+                           (unsigned long long)words[i].count);
+    return 0;
+}
+
 int bpe_learn(const struct counted_word *words, size_t n, const struct learn_options *o,
               struct codes *to)
 {
     if (!n) return err_set("the text has no words; there is nothing to learn from");
+    if (check_counts(words, n) < 0) return -1;
     struct learn l = { 0 };
     symbols_init(&l.names);
     l.min_count = (o->min_frequency ? o->min_frequency : 1) << o->unit_shift;

@@ -127,6 +127,13 @@ fails 2 'de is given twice' \
 fails 2 '--sentences d=9: no input has this language' \
     counted --alpha 0.5 --sentences en=9 --sentences de=10 --sentences d=9
 fails 2 'goes with --dict-input and --alpha' counted --sentences en=1000
+# counts whose sums, or whose weights, would not fit 64 bits
+printf 'ab 9000000000000000000\n' > huge.count
+fails 1 'en: a count of 9000000000000000000 is too large to be weighted' bpe-learn -q --dict-input \
+    --alpha 0.5 --sentences en=10 --sentences de=1000 en=huge.count de=de.count
+fails 1 '"ab": with its count of 9000000000000000000 the pairs' bpe-learn -q --dict-input huge.count
+printf 'ab 4000000000000000000\n' | bpe-learn -q -n 1 --dict-input | same - \
+    <(echo 'a b</w> 4000000000000000000')
 vocab-count -q -o checked en; echo 'ab 1' >> checked
 fails 1 'checked: .*checked.sum' vocab-count --merge checked
 printf 'a 18446744073709551615\n' > most; printf 'a 1\n' > one
