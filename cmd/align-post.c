@@ -104,12 +104,15 @@ static int align(struct run *r, struct inputs *in)
     struct setup s = { .c = &r->shape, .state = &r->state, .seed = r->seed,
                        .accumulate = r->train.accumulate };
     int had = r->shape.n_langs;
+    /* a pair's limit (--max-tokens) is that of each of its sides */
     in->longest = in->limits->max_tokens;
     if (run_open(r) < 0) return -1;
     in->ranks = r->ranks;
+    /* the model's folder says how --raw text is cut */
     in->model = r->from;
     if (check_pairs(&r->shape, &in->parallel) < 0
         || check_pairs(&r->shape, &in->valid_parallel) < 0
+        /* adds the pairs' languages; check_langs then knows which are new */
         || inputs_pair_langs(&r->shape, &in->parallel) < 0 || check_langs(&r->shape, had) < 0
         || inputs_open(in, r->vocab, &s) < 0 || mix_open(&r->mix, &s) < 0)
         return -1;
@@ -139,6 +142,7 @@ int main(int argc, char **argv)
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status < 0 && args.n) status = prog_usage("unexpected argument %s", args.v[0]);
     if (status < 0 && check(&run, &in, &choice) < 0) status = prog_usage("%s", err_msg());
+    /* before mix_fits: only the model's shape says what fits */
     if (status < 0 && run_continue(&run) < 0) status = run_end(&run, -1);
     if (status < 0 && mix_fits(&run.mix, &run.shape) < 0) status = prog_usage("%s", err_msg());
     if (status < 0) status = run_end(&run, align(&run, &in));

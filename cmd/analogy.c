@@ -69,6 +69,7 @@ static void put_targets(void *ctx, char *const *abc, const double *cosine)
     char *question = mem_format("%s-%s+%s", abc[0], abc[1], abc[2]);
     fprintf(t->text.f, "%s\t%s\t%s", abc[0], abc[1], abc[2]);
     for (int i = 0; i < t->n; i++) {
+        /* d may be missing, or have no vector */
         fprintf(t->text.f, isnan(cosine[i]) ? "\t-" : "\t%.4f", cosine[i]);
         result_rows_add(results, t->word[i], -1, "%.4f", cosine[i]);
         result_rows_direction(results, question);
@@ -79,6 +80,7 @@ static void put_targets(void *ctx, char *const *abc, const double *cosine)
 
 static int cosines(struct vectors *const *set, const char *questions)
 {
+    /* t.word points into the list */
     char *list = mem_dup(o.targets), *save = NULL;
     struct targets t = { mem_alloc((strlen(list) + 1) * sizeof *t.word) };
     int rc = 0;
@@ -91,6 +93,7 @@ static int cosines(struct vectors *const *set, const char *questions)
     if (rc == 0)
         rc = analogy_targets(set, o.vec.n, questions, o.word2vec, t.word, t.n, put_targets, &t,
                              &missing);
+    /* all rows before the header: an error leaves no half of a table */
     char *rows_of_all = mem_text_take(&t.text, NULL);
     if (rc == 0 && !result_rows_instead(results)) {
         printf("a\tb\tc");
@@ -113,6 +116,7 @@ static int run(const char *questions)
     struct out *answers = NULL;
     int rc = 0;
     for (int i = 0; i < o.vec.n && rc == 0; i++)
+        /* in the files' order, in which words are looked up */
         rc = (set[i] = vectors_load(o.vec.v[i], &reading, msg_note)) ? 0 : -1;
     if (o.targets) {
         if (rc == 0) rc = cosines(set, questions);
@@ -130,6 +134,7 @@ static int run(const char *questions)
     for (size_t i = 0; i < r.n; i++) {
         const struct analogy_score *s = &r.category[i].score;
         char *measure = mem_format("analogy %s", r.category[i].name);
+        /* questions before the first ": name" have no category of their own */
         if (*r.category[i].name) result_rows_add(results, measure, -1, "%.4f", s->accuracy);
         free(measure);
         row(r.category[i].name, s);

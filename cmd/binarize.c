@@ -98,6 +98,7 @@ static void *read_piece(void *ctx, bool *failed)
     struct job *j = ctx;
     /* The pipeline never has more than `depth` pieces in flight, so the ring's next one is
      * free. */
+    /* a piece's memory is used again and again */
     struct piece *x = &j->ring[j->made++ % (uint64_t)j->depth];
     int rc = 1, fits = 1;
     x->n = x->sentences = x->tokens = 0;
@@ -146,6 +147,7 @@ static int write_piece(void *ctx, void *item)
 static int put_all(struct shard_writer *w, const struct shard_info *info, const struct vocab *v,
                    const struct args *args)
 {
+    /* two pieces per thread and two more: pipeline_run's usual depth */
     int threads = par_threads(), rc = 0;
     struct job j = { .v = v, .w = w, .args = args, .depth = 2 * threads + 2 };
     j.ring = mem_zero((size_t)j.depth, sizeof *j.ring);
@@ -175,6 +177,7 @@ static int run(const struct args *args)
     if (!v) return -1;
     /* Readers refuse a shard of another vocabulary by these two. */
     struct shard_info info = { .vocab_hash = v->hash, .vocab_size = v->n };
+    /* main has looked at both lengths */
     if (o.lang) strcpy(info.lang, o.lang);
     if (o.note) strcpy(info.note, o.note);
     struct out *out = out_open_binary(o.out);

@@ -92,6 +92,7 @@ static int peer_spelling(int argc, char **argv, char **out, char **made)
     for (int i = 0; i < argc; i++) {
         char *a = argv[i];
         /* What follows "--" is a file, whatever it looks like. */
+        /* argv[0] may be called anything */
         if (i && !strcmp(a, "--")) { while (i < argc) out[n++] = argv[i++]; break; }
         for (size_t k = 0; k < sizeof spelt / sizeof *spelt; k++)
             if (i && !strcmp(a, spelt[k][0])) a = spelt[k][1];
@@ -99,6 +100,7 @@ static int peer_spelling(int argc, char **argv, char **out, char **made)
         bool names = i && (!strcmp(a, "-m") || !strcmp(a, "--metrics"));
         bool fields = i && !strcmp(a, "--echo");
         bool files = i && (!strcmp(a, "-i") || !strcmp(a, "--input"));
+        /* -m bleu chrf: a list with commas here */
         if (names && i + 1 < argc) {
             char *list = mem_dup(argv[++i]), *longer;
             while (i + 1 < argc
@@ -115,6 +117,7 @@ static int peer_spelling(int argc, char **argv, char **out, char **made)
             out[n++] = argv[++i];
             /* "-" alone is standard input, not an option. */
             while (i + 1 < argc && (argv[i + 1][0] != '-' || !argv[i + 1][1])) {
+                /* prog_start's lists take one word per option */
                 out[n++] = files ? input : echo;
                 out[n++] = argv[++i];
             }
@@ -201,6 +204,7 @@ static int run(int argc, char **argv)
                         : score(&a, out_stdio(out));
     if (status == 0 && !o.echo.n) status = result_rows_write(s.rows, out_stdio(out));
     result_rows_free(s.rows);
+    /* multi-bleu.perl prints its line even where there is nothing to score */
     if (status < 0 && !(o.multi && !o.output)) { out_abort(out); return prog_fail(); }
     if (out_commit(out) < 0) return prog_fail();
     return status < 0 ? prog_fail() : prog_end();

@@ -119,6 +119,7 @@ static int run(const struct args *args)
                                  .dropout = o.dropout,
                                  .seed = (uint64_t)o.seed,
                                  .cache = o.cache,
+                                 /* a person who types wants an answer to each line */
                                  .by_line = o.by_line || isatty(STDIN_FILENO),
                                  .threads = par_threads() };
     /* NULL with --restore, which needs no merge operations. */
@@ -129,6 +130,7 @@ static int run(const struct args *args)
     if (!o.restore) {
         struct codes codes;
         if (codes_read(&codes, o.codes, o.merges > 0 ? (size_t)o.merges : 0) < 0) return -1;
+        /* fastBPE writes all the spaces of the text, subword-nmt one of several */
         s.every_space = codes.format == CODES_FASTBPE;
         b = bpe_new(&codes, o.separator);
         codes_free(&codes);
@@ -162,6 +164,7 @@ int main(int argc, char **argv)
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
     if (!o.codes && !o.restore) return prog_usage("--codes FILE or --restore is needed");
+    /* options that --restore would pass over in silence */
     static const char *const splits[] = { "codes", "vocab", "min-count", "merges", "dropout",
                                           "seed", "glossaries", "glossary-file", "cache" };
     for (size_t i = 0; o.restore && i < sizeof splits / sizeof *splits; i++)
@@ -174,6 +177,7 @@ int main(int argc, char **argv)
     int std_in = !args.n && is_dash(o.input ? o.input : "-");
     for (int i = 0; i < args.n; i++) std_in += is_dash(args.v[i]);
     for (int i = 0; i < o.glossary_files.n; i++) std_in += is_dash(o.glossary_files.v[i]);
+    /* codes and vocabularies come from standard input, too */
     std_in += is_dash(o.codes) + is_dash(o.vocab);
     if (std_in > 1) return prog_usage("standard input can be given only once");
     if (o.min_count && !o.vocab) return prog_usage("--min-count needs --vocab");

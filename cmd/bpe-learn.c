@@ -68,6 +68,7 @@ static int read_input(struct language *l, const char *path)
     int flags = (o.replace ? TEXT_UTF8 | TEXT_REPLACE : 0) | (o.dict ? TEXT_UTF8 | TEXT_SUM : 0);
     struct text *in = text_open(path, flags);
     if (!in) return -1;
+    /* as subword-nmt reads text */
     int rc = o.dict ? words_read_counts(l->words, in, WORDS_STRIP_CR)
                     : word_counts_read(l->words, in, WORDS_STRIP_CR);
     /* Counts have no sentences: --sentences says them. */
@@ -84,6 +85,7 @@ enum { UNIT_SHIFT = 16 };
 static int64_t number_given(const char *given)
 {
     const char *eq = strchr(given, '=');
+    /* no sign, no space: strtoll would take them */
     char *end;
     int64_t n = eq && eq > given && eq[1] >= '0' && eq[1] <= '9' ? strtoll(eq + 1, &end, 10) : 0;
     /* Up to 2^53, so that a double holds it. */
@@ -224,6 +226,7 @@ static int run(const struct args *args)
     if (rc == 0)
         c.words = weighted ? weigh(c.lang, c.langs, c.all, &c.n)
                            : word_counts_list(c.lang[0].words, &c.n);
+    /* codes without an operation would cut words into letters, and nobody would know why */
     if (rc == 0 && c.words && !c.n) {
         char lang_name[32];
         const char *first = args->n   ? prog_lang_file(args->v[0], lang_name)

@@ -81,6 +81,7 @@ static void print_tensors(const struct st_file *f)
 {
     for (int i = 0; i < f->n; i++) {
         double norm = 0;
+        /* of any type; st_floats then refuses whole numbers, whose norm stays 0 */
         size_t n = f->t[i].bytes / st_dtype_size(f->t[i].dtype);
         float *x = mem_alloc(n * sizeof *x);
         if (st_floats(&f->t[i], x, n) == 0)
@@ -98,6 +99,7 @@ static int check_text(const char *folder)
 {
     char *codes = path_join(folder, "codes"), *settings = path_join(folder, RAW_SETTINGS);
     struct subword_settings s;
+    /* none of them is an error: models of other makers have their own tokeniser */
     int rc = raw_check(file_exists(codes) ? codes : NULL, file_exists(settings) ? settings : NULL);
     if (rc == 0 && subword_settings_read(&s, folder) < 0) rc = -1;
     free(codes);
@@ -152,6 +154,7 @@ static int mean(const struct args *dirs, struct model *m, struct vocab **v)
     double *sum = NULL;
     char *config = NULL;
     int rc = 0;
+    /* v[0] is the command */
     for (int i = 1; i < dirs->n && rc == 0; i++) {
         struct model one = { 0 };
         struct vocab *w = NULL;
@@ -182,6 +185,7 @@ static int average_models(const struct args *dirs)
 {
     struct model m = { 0 };
     struct vocab *v = NULL;
+    /* before the models are read: an OUT that exists is found at once */
     char *tmp = folder_begin(o.out), *path = tmp ? path_join(tmp, "vocab") : NULL;
     if (!tmp) return -1;
     int rc = mean(dirs, &m, &v);
@@ -198,6 +202,7 @@ static int average_models(const struct args *dirs)
 /* import and export: one folder in, one out, and a line about each thing left out. */
 static int interchange(const char *dir, bool import)
 {
+    /* a run's best model; import reads a folder of another maker as it is */
     char *notes = NULL, *folder = import ? mem_dup(dir) : run_model_dir(dir);
     struct hf_import i = { o.langs.v, o.langs.n, o.head };
     static const char *const pools[] = { NULL, "first", "mean" };
@@ -207,6 +212,7 @@ static int interchange(const char *dir, bool import)
              : o.embeddings ? hf_embeddings(folder, o.out, &notes)
              : import ? hf_import(folder, o.out, &i, &notes)
                       : hf_export(folder, o.out, &e, &notes);
+    /* one note per line */
     for (char *line = notes, *end; rc == 0 && line; line = end ? end + 1 : NULL) {
         if ((end = strchr(line, '\n'))) *end = 0;
         msg_note("%s", line);

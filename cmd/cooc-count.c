@@ -76,6 +76,7 @@ static int run(const struct args *a, const struct cooc_scheme *scheme, const str
     struct vocab *v = NULL;
     struct out *out = NULL;
     struct cooc_count_report r;
+    /* without a file; the loop below replaces it */
     in[0].path = "-";
     for (int i = 0; i < a->n; i++) in[i].path = prog_lang_file(a->v[i], in[i].lang);
     c.skip = *skip;
@@ -111,6 +112,7 @@ int main(int argc, char **argv)
         char lang[32];
         std_in += !strcmp(prog_lang_file(args.v[i], lang), "-");
     }
+    /* the second reading would find it at its end */
     if (std_in > 1) return prog_usage("standard input can be given only once");
     /* Checked here, where a mistake is one of usage (status 2) and not a failure. */
     struct cooc_scheme s;

@@ -38,6 +38,7 @@ int main(int argc, char **argv)
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
     if (args.n == 0) return prog_usage("give the .cooc files to add");
+    /* before anything is read: hours may lie between */
     struct out *out = out_open_binary(o.out);
     if (!out) return prog_fail();
     if (cooc_merge((const char *const *)args.v, args.n, o.ref, prog_threads(), o.memory, o.tmp, out)

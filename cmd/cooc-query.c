@@ -83,6 +83,7 @@ static int pair(const struct cooc_view *w, const char *a, const char *b, FILE *f
     cooc_x x;
     char number[48];
     if (known(w, a, &i) < 0 || known(w, b, &j) < 0 || cooc_view_get(w, i, j, &x) < 0) return -1;
+    /* a cooc_x has up to 39 digits: no format of printf's takes it */
     number[cooc_print(number, x)] = 0;
     fprintf(f, "%s\n", number);
     return 0;
@@ -119,6 +120,7 @@ static int pairs(const struct cooc_view *w, FILE *f)
         while (b < end && *b != ' ' && *b != '\t') b++;
         size_t a_n = (size_t)(b - line);
         while (b < end && (*b == ' ' || *b == '\t')) b++;
+        /* exactly two words */
         if (a_n == 0 || b == end || memchr(b, ' ', (size_t)(end - b))
             || memchr(b, '\t', (size_t)(end - b))) {
             rc = err_set("%s:%llu: expected two words", text_name(in),
@@ -166,6 +168,7 @@ static int run(const struct args *a)
         goto done;
     }
     if (!(out = o.glove ? out_open_binary(o.out) : out_open(o.out))) goto done;
+    /* main lets one mode through */
     if (o.stat) rc = cooc_stat(&w, out);
     else if (o.vocab) rc = put_vocab(v, out_stdio(out));
     else if (o.dump) rc = cooc_export(&w, COOC_TSV, out);
@@ -177,6 +180,7 @@ static int run(const struct args *a)
     else if (a->n == 2) rc = row(&w, a->v[1], out_stdio(out));
     else rc = pairs(&w, out_stdio(out));
     if (rc == 0) {
+        /* npz commits on its own; what is left is out's */
         rc = out_commit(out);
         out = NULL;
     }

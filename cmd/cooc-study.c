@@ -61,6 +61,7 @@ static int correlation(const struct cooc *a, const struct cooc *b, FILE *f)
     if (read_pairs(a, b, &p) < 0) return -1;
     struct cooc_compare_correlation c = cooc_compare_correlate(&p);
     int r = 0;
+    /* read_pairs keeps only pairs with X > 1; each is over X > 0 */
     if (p.each.n < 2)
         r = err_set("%.0f pairs are counted on both sides (%llu lines, %llu with an unknown "
                     "word); a correlation needs 2 or more",
@@ -133,6 +134,7 @@ static int ranks(const struct cooc *a, const struct cooc *b, FILE *f)
 
 static int run(const struct args *args)
 {
+    /* the second is not opened if the first cannot be */
     struct cooc *a = cooc_open(args->v[0]), *b = a ? cooc_open(args->v[1]) : NULL;
     struct out *f = b ? out_open(o.out) : NULL;
     int r = f ? (o.ranks ? ranks : o.correlation ? correlation : bins)(a, b, out_stdio(f)) : -1;

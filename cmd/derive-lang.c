@@ -90,6 +90,7 @@ static int write_vocabulary(const struct args *args)
     int status = !out ? -1 : o.dict_share < 0 ? derive_vocabulary(s, out) :
         derive_dictionary(s, o.dict_share, o.dict_by, o.seed.seed, out, &entries, &mass);
     if (status < 0) out_abort(out);
+    /* vocabularies and dictionaries have a checksum beside them */
     else status = sum_commit(out);
     if (status == 0 && o.dict_share >= 0)
         msg_note("%u of %u types in the dictionary: %.1f%% of occurrences", entries, s->types,
@@ -180,6 +181,7 @@ static struct order_model *load_order(void)
 {
     struct order_model *m = order_read(o.syn),
                        *sub = m && o.substrate ? order_read(o.substrate) : NULL;
+    /* order_mix changes m in place: half mixed, it is of no use */
     if (m && o.substrate && (!sub || order_mix(m, sub, o.substrate_share) < 0)) {
         order_free(m);
         m = NULL;
@@ -215,6 +217,7 @@ static int transform(const struct args *args)
     if (o.syn && !(m = load_order())) status = -1;
     d.shared = shared;
     d.order = m;
+    /* the rows of lib/derive have no seed: this program's is for all draws */
     d.o.seed = o.seed.seed;
     if (status == 0) status = derive_run(&d, args->v, args->n, o.out, o.line_buffered);
     if (status == 0 && m) tell_syntax();
@@ -238,6 +241,7 @@ static int usage(const struct args *args)
     if (o.vocab) {
         /* Only a transliteration changes a vocabulary; order does not. */
         bool others = d.o.invert || d.o.permute || d.o.untrans || o.syn;
+        /* exactly one of the two */
         if (others || (o.dict_share < 0) != d.o.trans)
             return prog_usage(
                 "--vocab needs --trans or --dict-share, and allows no other derivation");

@@ -48,6 +48,7 @@ static int line(void *ctx, void *work, const char *s, size_t n, bool newline, st
      * words. */
     if (o.case_marker || o.case_only) {
         w->cased.n = 0;
+        /* p is not NULL for an empty line */
         tbuf_room(&w->cased, n);
         casemark_unmark(s, n, &w->cased);
         s = w->cased.p;
@@ -56,6 +57,7 @@ static int line(void *ctx, void *work, const char *s, size_t n, bool newline, st
     int copied = 1;
     if (o.case_only) tbuf_add(out, s, n);
     else copied = detok_line(d, w->detok, s, n, out);
+    /* Moses ends a last line that lacks its newline, unless it copies the line as it is */
     if (newline || !copied) tbuf_byte(out, '\n');
     return 0;
 }

@@ -174,6 +174,7 @@ static void tell(const char *what) { msg_note("%s", what); }
 static struct vectors *load(const char *path)
 {
     reading.max = (uint32_t)o.max_vocab;
+    /* files list words by frequency: the first ones are the most frequent */
     return vectors_load(path, &reading, msg_note);
 }
 
@@ -199,6 +200,7 @@ static struct sparse **load_contexts(const struct strs *files, const struct vect
 {
     struct sparse **m = mem_zero((size_t)files->n + 1, sizeof *m);
     for (int i = 0; i < files->n; i++)
+        /* NULL-terminated: free_contexts needs no number */
         if (!(m[i] = word_context_read(files->v[i], v))) { free_contexts(m); return NULL; }
     return m;
 }
@@ -352,6 +354,7 @@ static double listed_cosine(const struct vectors *src, const struct vectors *tgt
     struct word_pairs best = { 0 };
     struct similarity r;
     for (uint32_t i = 0; i < src->n && i < MUSE_WORDS; i++)
+        /* no row of its kind (word_initial.h) */
         if (d->src.index[(size_t)i * (size_t)d->src.k] != UINT32_MAX)
             word_pairs_add(&best, i, d->src.index[(size_t)i * (size_t)d->src.k]);
     double mean = similarity_cosines(src, tgt, &best, &r) < 0 ? NAN : r.cosine;
@@ -398,6 +401,7 @@ static int work(struct vectors *src, struct vectors *tgt, int layer, struct word
     if (o.specific && vectors_specific(src, tgt, (uint64_t)o.specific) < 0) return -1;
     if (o.initial && word_initial_make(kinds, src, tgt, o.initial) < 0) return -1;
     o.in.kinds = o.initial ? kinds : NULL;
+    /* main has seen that both sides have as many */
     o.in.blocks = o.src_cooc.n;
     if (!(o.in.src = load_contexts(&o.src_cooc, src))
         || !(o.in.tgt = load_contexts(&o.tgt_cooc, tgt)))
@@ -423,6 +427,7 @@ static int run_layer(int layer)
     struct gold gold = { 0 };
     struct vectors *src = load(o.src.v[layer]), *tgt = src ? load(o.tgt.v[layer]) : NULL;
     bool *asked = NULL;
+    /* all that was made is freed below, whatever work left */
     int rc = tgt ? work(src, tgt, layer, &seeds, &kinds, &gold, &d, &asked) : -1;
     free(asked);
     free_contexts(o.in.src);
@@ -443,6 +448,7 @@ static int run(void)
     o.in.learn.seed = (uint64_t)o.seed;
     o.in.learn.keep0 = o.keep;
     o.in.note = tell;
+    /* centring would move a space that is one already */
     if (!prog_given("normalize")) o.in.normalize = o.map ? "unit,center,unit" : "unit";
     /* Before the vectors are read, and long work begins. */
     if (out_check((const char *[]){ o.out, o.reverse, o.out_src, o.out_tgt }, 4) < 0) return -1;
@@ -456,6 +462,7 @@ static int run(void)
 int main(int argc, char **argv)
 {
     struct args args;
+    /* defaults before parsing, so that --help shows them */
     o.in = induce_defaults;
     o.in.learn = map_defaults;
     o.keep = map_defaults.keep0;

@@ -168,12 +168,14 @@ static int from_model(void)
     /* -1: the last layer, whatever the model has. */
     struct embed e = { .m = &m, .t = &t, .vocab = v, .layer = o.layer < 0 ? m.c.layers : o.layer,
                        .tokens = o.tokens, .add_lang = -1 };
+    /* 0 is the embedding layer: layers + 1 kinds of states */
     if (e.layer > m.c.layers) {
         err_set("%s: has %d layers; --layer %d is too high", dir, m.c.layers, e.layer);
         goto done;
     }
     if (o.text || o.alone)
         e.lang = model_config_text_lang(&m.c, m.enc.languages >= 0, o.lang, "--lang");
+    /* 0: a model without language embeddings has nothing to add */
     if (o.add_lang) e.add_lang = 0;
     if (e.lang < 0
         || (o.add_lang && m.enc.languages >= 0
@@ -190,6 +192,7 @@ static int from_model(void)
                    : embed_table(&e, out);
 done:
     raw_close(words);
+    /* tape_init may not have been reached */
     if (t.k) tape_free(&t);
     model_free(&m);
     vocab_free(v);

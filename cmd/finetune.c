@@ -62,6 +62,7 @@ int main(int argc, char **argv)
     if (status < 0 && args.n) status = prog_usage("unexpected argument %s", args.v[0]);
     /* Before any file is opened: what does not fit together is an error of usage. */
     if (status < 0 && check(&run, &in, &tasks) < 0) status = prog_usage("%s", err_msg());
+    /* reads the model's configuration, from which shape begins */
     if (status < 0 && run_from(&run) < 0) status = run_end(&run, -1);
     if (status < 0) {
         /* BERT's output transform serves masked words only */

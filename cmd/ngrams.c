@@ -56,6 +56,7 @@ static int lengths(const char *s)
     char end;
     /* "%c" finds what follows the numbers: "2-5x" is not taken for 2-5. */
     int n = sscanf(s, "%d-%d%c", &o.n.least, &o.n.longest, &end);
+    /* "3": both ends */
     if (n == 1 && !strchr(s, '-')) {
         o.n.longest = o.n.least;
         n = 2;

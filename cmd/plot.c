@@ -45,6 +45,7 @@ static int check_usage(const struct plot_kind *kind, const struct args *a)
 {
     char asked[64];
     /* By the rows' owners: options of another picture would be passed over in silence. */
+    /* without inputs plot_check says so first */
     for (int i = 0; plot_kinds[i] && a->n > 1; i++) {
         const struct plot_kind *k = plot_kinds[i];
         if (k != kind && k->rows && prog_asked(k->rows, asked))

@@ -54,10 +54,12 @@ static int run(const char *path)
     struct out *out = head >= 0 ? out_open(o.out) : NULL;
     rc = out ? predict_run(&m, v, dir, head, &o.p, path, out_stdio(out), &problems) : -1;
     if (rc == 0)
+        /* after the run: what was left out or repaired is known then */
         problems_tell(&problems, strcmp(path, "-") ? path : "standard input", msg_note);
     model_free(&m);
     vocab_free(v);
     free(dir);
+    /* the model is freed before: committing may wait for the disk */
     if (out && rc == 0) return out_commit(out);
     if (out) out_abort(out);
     return -1;

@@ -81,6 +81,7 @@ int main(int argc, char **argv)
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status < 0 && args.n) status = prog_usage("unexpected argument %s", args.v[0]);
     if (status < 0 && check(&run, &in, &choice) < 0) status = prog_usage("%s", err_msg());
+    /* the shape of --init's model is known from here on */
     if (status < 0 && run_from(&run) < 0) status = run_end(&run, -1);
     if (status < 0
         && (inputs_fit(&in, run.shape.positions) < 0 || mix_fits(&run.mix, &run.shape) < 0))

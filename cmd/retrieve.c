@@ -77,6 +77,7 @@ static void write_mined(FILE *f, const struct vectors *src, const struct vectors
     /* The distance margin is half of what CSLS gives. */
     double half = how[o.score] == CSLS_CSLS ? 0.5 : 1;
     /* Best first, each row used once. */
+    /* --mine is in the scale that is printed */
     size_t n = retrieve_mine(x, z, o.mine / half, &m), right = 0;
     for (size_t i = 0; i < n; i++) {
         right += m[i].src == m[i].tgt;
@@ -86,6 +87,7 @@ static void write_mined(FILE *f, const struct vectors *src, const struct vectors
     }
     free(m);
     double precision = n ? (double)right / (double)n : 0;
+    /* aligned sets: every row has one translation */
     double recall = x->n ? (double)right / (double)x->n : 0;
     result_rows_add(row, "mined", -1, "%zu", n);
     result_rows_add(row, "precision", -1, "%.6g", precision);
@@ -99,6 +101,7 @@ static void add_accuracy(int layer, const struct csls_side *x, const struct csls
     int name = o.src.n > 1 ? layer : -1;           /* one space alone is no layer */
     result_rows_add(row, "accuracy-to", name, "%.4f", retrieve_hit(x, 1));
     result_rows_add(row, "accuracy-back", name, "%.4f", retrieve_hit(z, 1));
+    /* lists of one have no hit@5 */
     if (!o.table && o.src.n == 1) return;
     result_rows_add(row, "hit@5-to", name, "%.4f", retrieve_hit(x, 5));
     result_rows_add(row, "hit@5-back", name, "%.4f", retrieve_hit(z, 5));
@@ -144,6 +147,7 @@ static int layer(int i, bool table, struct out *out)
         FILE *f = out_stdio(out);
         if (mine) write_mined(f, src, tgt, &x, &z);
         else add_accuracy(i, &x, &z);
+        /* rows of results.tsv take the place of the table */
         if (mine || result_rows_instead(row)) ;
         else if (table) write_row(f, i, &x, &z);
         else

@@ -68,6 +68,7 @@ static int layer(int i)
     struct vectors *src = vectors_load(o.src.v[i], &reading, msg_note),
                    *tgt = src ? vectors_load(o.tgt.v[i], &reading, msg_note) : NULL;
     int status = tgt ? dictionary_read(o.dict, src, tgt, &p, &report) : -1;
+    /* after reading: which pairs are kept depends on both sides' words */
     size_t other = status == 0 && o.one_to_one ? word_pairs_one_to_one(&p, src->n, tgt->n) : 0;
     /* --fewest: small samples give a row of NaN, so that a table over layers keeps its shape. */
     bool few = status == 0 && prog_given("fewest") && p.n < (size_t)o.fewest;
@@ -113,6 +114,7 @@ int main(int argc, char **argv)
             "--src and --tgt must be given the same number of times, and --dict FILE is needed");
     if (result_rows_open(&row, &as_rows, measures) < 0) return prog_usage("%s", err_msg());
     for (int i = 0; i < o.src.n; i++) {
+        /* the header before the first layer, which may fail */
         if (i == 0 && !result_rows_instead(row))
             puts("layer\tpairs\trsim\tcosine\talign-to\talign-back\trsim-ci\tcosine-ci\talign-to-"
                  "ci\talign-back-ci\trandom\tabove-random\tabove-random-ci");

@@ -138,6 +138,7 @@ static void row(const char *lang, const char *name, size_t examples, const doubl
                rows_printed ? "," : "[", lang, name, examples);
     else printf("%s\t%s", lang, name);
     for (int i = 0; i < n; i++) {
+        /* examples stand between the system's own numbers and the comparison's */
         if (i == 3 && !o.json) printf("\t%zu", examples);
         number(v[i], text);
         if (o.json) printf(", \"%s\": %s", key[i], text);
@@ -153,6 +154,7 @@ static void add_result(const char *of, const char *name, double v)
     char text[48], *measure = mem_format("%s%s", of, name);
     if (o.digits < 0) report_repr(v, false, text);
     else snprintf(text, sizeof text, "%.*f", o.digits, v);
+    /* result_rows leaves out what is nan */
     result_rows_add(results, measure, -1, "%s", isnan(v) ? "nan" : text);
     free(measure);
 }
@@ -189,6 +191,7 @@ static void rows(const char *lang, const struct measure *m)
                         k == 0 && m->has_mcnemar ? m->mcnemar : NAN };
         row(lang, m->name[k], m->examples, v, m->compared ? 7 : 3);
         if (!isnan(m->p[k]))
+            /* a test has no interval */
             row(lang, "p", m->examples, (double[]){ m->p[k], NAN, NAN, NAN, NAN, NAN, NAN },
                 m->compared ? 7 : 3);
     }
@@ -272,11 +275,13 @@ static int find_files(struct language *l, const struct args *args)
 
 static int score_all(const struct args *args)
 {
+    /* static: zeros, and large for a stack */
     static struct language l[LANGUAGES];
     static struct measure each[LANGUAGES];
     int rc = find_files(l, args);
     for (int i = 0; i < args->n && rc == 0; i++) {
         rc = score_language(&l[i], (uint32_t)i);
+        /* measure_mean wants them side by side */
         each[i] = l[i].m;
     }
     if (rc < 0) return rc;
@@ -307,6 +312,7 @@ static int print_log(const char *path)
     if (last_values_read(path, o.unigram, &v) < 0) return -1;
     struct result_measure *m = mem_zero(v.n + 1, sizeof *m);
     for (size_t i = 0; i < v.n; i++)
+        /* others are rows only when --as asks for them */
         m[i] = (struct result_measure){ v.v[i].name, i < v.usual ? v.v[i].name : NULL };
     int rc = result_rows_open(&results, &as_rows, m);
     for (size_t i = 0; i < v.n && rc == 0; i++) {
@@ -332,6 +338,7 @@ static int compare(const char *path)
     if (!r) return -1;
     int rc = 0;
     for (int i = 0; i < o.pair.n && rc == 0; i++) {
+        /* option strings are not ours to cut */
         char *system = mem_dup(o.pair.v[i]), *base = strchr(system, '=');
         if (base) *base++ = '\0';
         rc = base ? results_compare(r, system, base)

@@ -178,6 +178,7 @@ static int cat_npy(char **file, int n)
     /* The first sentence begins at 0, so that n sentences have n + 1 offsets. */
     if (rc == 0) rc = add_number(a.offsets, 0, 8);
     for (int i = 0; i < n && rc == 0; i++) rc = add_file(&a, file[i]);
+    /* opened again: out_check has given them up */
     if (rc == 0 && (!(out = out_open(o.out)) || !(second = out_open(name)))) rc = -1;
     if (rc == 0) rc = put_array(out, a.wide == 2 ? "<u2" : "<u4", a.n, a.ids);
     if (rc == 0) rc = put_array(second, "<i8", a.sentences + 1, a.offsets);

@@ -140,6 +140,7 @@ static int from_sgm(void *ctx, struct tbuf *block, bool last)
     struct ctx *c = ctx;
     c->text.n = 0;
     sgm_feed(c->sgm, block->p, block->n, last, &c->text);
+    /* lines_run hands out what is left in the block */
     block->n = 0;
     tbuf_add(block, c->text.p, c->text.n);
     return 0;
@@ -181,6 +182,7 @@ static int run(const struct args *args)
         o.t.prepare.unicode_punctuation = o.t.prepare.punctuation = o.t.prepare.non_printing =
             o.t.no_escape = true;
     if (o.describe) {
+        /* a shard's note and a newline */
         char note[128 + 1];
         tokenizer_describe(&o.t, note);
         return tell(strcat(note, "\n"));
@@ -198,6 +200,7 @@ static int run(const struct args *args)
     bool fallback;
     struct ctx c = { .t = tokenizer_new(&o.t, &fallback) };
     if (!c.t) return -1;
+    /* said once, and not per line */
     if (fallback)
         msg_note("no list of non-breaking prefixes for '%s', using the English one; --nonbreaking "
                  "FILE gives another",
@@ -221,6 +224,7 @@ int main(int argc, char **argv)
 {
     struct args args;
     two_dashes(argc, argv);
+    /* before prog_start, which would read -no-escape as letters */
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
     if (o.t.prepare.penn && !o.t.prepare.punctuation && !o.xlm)

@@ -94,6 +94,7 @@ static void print_hyp(FILE *f, const struct vocab *v, const struct hyp *h)
 static int print_all(FILE *f, const struct vocab *v, const struct hyps *h, int64_t first)
 {
     for (int i = 0; i < h->sentences; i++)
+        /* without --n-best a line for each sentence, translated or not */
         for (int j = 0; j < (o.n_best ? h->count[i] : 1); j++) {
             const struct hyp *y = &h->hyp[i * h->n_best + j];
             if (o.n_best) fprintf(f, "%lld ||| ", (long long)(first + i));
@@ -127,6 +128,7 @@ static int read_lines(struct text *in, const struct model *m, struct raw_reader 
     while (b->rows < tokens && b->n < sentences) {
         if ((rc = text_line(in, &line, &n)) <= 0) break;
         if (reader_line(r, line, n) < 0) return text_fail(in);
+        /* + 2: <s> and </s> */
         if (r->n + 2 > (size_t)m->c.positions)
             return err_set("%s:%llu: %zu tokens; the model reads at most %d", text_name(in),
                            (unsigned long long)text_lineno(in), r->n, m->c.positions - 2);
@@ -159,6 +161,7 @@ static int run(void)
         err_set("%s: has no decoder; translation needs an encoder-decoder (finetune --task unmt or "
                 "mt makes one)",
                 dir);
+        /* said before text is waited for */
         goto done;
     }
     int src = model_config_text_lang(&m.c, m.enc.languages >= 0, o.src, "--src");
@@ -170,6 +173,7 @@ static int run(void)
         goto done;
     decoder_init(&d, &m);
     /* Target-vocabulary masking: only words of the target language can be chosen (model.h). */
+    /* may be NULL: the model does not know */
     if (o.mask) o.d.seen = m.seen[tgt];
     o.d.n_best = o.n_best ? o.n_best : 1;
     /* The model is open before text is waited for: what is wrong with it is said at once. */
@@ -180,6 +184,7 @@ static int run(void)
     while ((rc = read_lines(in, &m, reader, src, &b, &lines)) > 0) {
         if ((rc = decode_many(&d, &b, tgt, &o.d, o.tokens, o.sentences, &h)) < 0) break;
         rc = print_all(out_stdio(out), v, &h, first);
+        /* numbers of --n-best run through all batches */
         first = lines;
         hyps_free(&h);
         if (rc < 0) break;                           /* out_commit says why */

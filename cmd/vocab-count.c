@@ -57,6 +57,7 @@ static int count_file(struct word_counts *w, const char *path)
     /* As bytes unless asked: counts of any encoding that separates words by spaces. */
     struct text *in = text_open(path, o.merge || o.replace ? utf8 : TEXT_RAW);
     if (!in) return -1;
+    /* flags 0: a "\r" is part of its word, as fastBPE counts it */
     int rc = o.merge ? words_read_counts(w, in, 0) : word_counts_read(w, in, 0);
     text_close(in);
     return rc;
@@ -79,10 +80,12 @@ static int run(const struct args *args)
         word_counts_sort(v, n);
         FILE *f = out_stdio(out);
         for (size_t i = 0;
+             /* sorted by count: the first that is too rare ends the list */
              i < n && (!o.most || i < (size_t)o.most) && v[i].count >= (uint64_t)o.min_count; i++) {
             fwrite(v[i].s, 1, v[i].n, f);
             fprintf(f, " %" PRIu64 "\n", v[i].count);
         }
+        /* with a checksum: a damaged vocabulary would number words otherwise */
         rc = sum_commit(out);
     } else
         out_abort(out);
