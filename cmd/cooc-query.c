@@ -83,7 +83,7 @@ static int pair(const struct cooc_view *w, const char *a, const char *b, FILE *f
     cooc_x x;
     char number[48];
     if (known(w, a, &i) < 0 || known(w, b, &j) < 0 || cooc_view_get(w, i, j, &x) < 0) return -1;
-    /* a cooc_x has up to 39 digits: no format of printf's takes it */
+    /* all digits of a whole number, which %g would round */
     number[cooc_print(number, x)] = 0;
     fprintf(f, "%s\n", number);
     return 0;

@@ -448,7 +448,7 @@ static void learn_free(struct learn *l)
     side_free(&l->on_right);
 }
 
-/* A pair stands in a word at most as often as the word has bytes: so no sum of pairs passes 2^63. */
+/* A pair stands in a word at most as often as the word has bytes: no sum of pairs passes 2^63. */
 static int check_counts(const struct counted_word *words, size_t n)
 {
     uint64_t all = 0, its;

@@ -28,7 +28,8 @@ struct learn_options {
 
 /* Appends to *to (codes_init'd). Fewer than `merges` operations is no error. -1 with a message: no
  * words at all, too many distinct ones (more than 2^31 characters together), counts whose pairs may
- * add up to 2^63, total_symbols with no more merges than characters. Words may be in any order; that of word_counts_list is fast. */
+ * add up to 2^63, total_symbols with no more merges than characters. Words may be in any order;
+ * that of word_counts_list is fast. */
 int bpe_learn(const struct counted_word *words, size_t n, const struct learn_options *o,
               struct codes *to);
 
