@@ -25,10 +25,13 @@ void batch_append(struct batch *b, const struct batch_part *part, uint64_t sampl
     int *len = &b->len[b->n - 1];
     for (int i = 0; i < part->n; i++) {
         int r = b->rows + i;
+        /* signed on the device, where -1 is a row that reads a mixture (tape.h) */
         b->token[r] = (int32_t)part->ids[i];
         b->pos[r] = part->first + i;
         b->lang[r] = part->lang;
         b->type[r] = part->type;
+        /* over all parts: (sample, drop) is the key of a row's dropout, and two rows may not share
+         * it */
         b->drop[r] = *len + i;
         b->sample[r] = sample;
     }
@@ -50,6 +53,7 @@ void batch_copy(struct batch *to, const struct batch *from, int s)
     batch_begin(to);
     rows_room(to, n);
     int at = to->rows;
+    /* a batch that never had a row has no arrays, and memcpy may not be given NULL */
     if (n) {
         memcpy(to->token + at, from->token + first, bytes);
         memcpy(to->pos + at, from->pos + first, bytes);

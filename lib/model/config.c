@@ -28,7 +28,8 @@ void model_config_init(struct model_config *c)
                                 .attention_dropout = 0.1f };
 }
 
-/* One table drives writing, reading and checking. */
+/* One table drives writing, reading and checking. The ranges are the format's
+ * (docs/formats/checkpoint.md): other readers check them, too. */
 enum kind { K_INT, K_BOOL, K_REAL, K_ACT, K_HASH };
 static const struct field {
     const char *name;
@@ -37,11 +38,13 @@ static const struct field {
     double min, max;
 } fields[] = {
 #define F(name, kind, min, max) { #name, kind, offsetof(struct model_config, name), min, max }
+    /* 0 has a message of its own, below */
     F(layers, K_INT, 0, 1000),
     F(decoder_layers, K_INT, 0, 1000),
     F(dim, K_INT, 1, 65536),
     F(ffn, K_INT, 1, 1 << 20),
     F(heads, K_INT, 1, 255),
+    /* five specials and a word */
     F(vocab, K_INT, 6, 1 << 28),
     F(positions, K_INT, 2, 4096),
     F(activation, K_ACT, 1, 3),
@@ -73,6 +76,7 @@ int model_config_check(const struct model_config *c)
                                               : 0;
         if (fields[i].kind == K_HASH || fields[i].kind == K_BOOL) continue;
         bool real = fields[i].kind == K_REAL;          /* 0.99f is above 0.99 */
+        /* in this form a NaN is out of range, too */
         if (!(v >= (real ? (float)fields[i].min : fields[i].min)
               && v <= (real ? (float)fields[i].max : fields[i].max)))
             return err_set("model configuration: %s is %g, not from %g to %g", fields[i].name, v,
@@ -86,6 +90,7 @@ int model_config_check(const struct model_config *c)
                        c->dim);
     if (c->layers < 1)
         return err_set("model configuration: layers is 0; a model has at least one encoder layer");
+    /* tape_embed adds one table to those of tokens and positions: either of these */
     if (c->token_types && c->encoder_langs && c->n_langs)
         return err_set("model configuration: token_types and encoder_langs are both there; a model "
                        "has one of them");
@@ -109,6 +114,7 @@ int model_config_check(const struct model_config *c)
 
 char *model_config_json(const struct model_config *c)
 {
+    /* a bound: codes, names and labels with their quotes and commas; 4096 holds all other fields */
     size_t cap = 4096 + (size_t)c->n_langs * 64
                  + (size_t)c->n_heads * (MODEL_LABELS + 8) * (MODEL_NAME + 8),
            n = 0;
@@ -137,6 +143,7 @@ char *model_config_json(const struct model_config *c)
         }
         n += (size_t)snprintf(s + n, cap - n, ",\n");
     }
+    /* absent without heads: versions that do not know the key can read these models */
     if (c->n_heads) n += model_heads_json(c, s + n, cap - n);
     n += (size_t)snprintf(s + n, cap - n, "  \"languages\": [");
     for (int i = 0; i < c->n_langs; i++)
@@ -152,6 +159,7 @@ static int parse_field(struct model_config *c, const struct field *f, const cJSO
     int64_t whole;
     switch (f->kind) {
     case K_INT:
+        /* what fits an int; the field's range is checked at the end, by a message that names it */
         if (!json_int(v, -1000000000, 1000000000, &whole)) break;
         *(int *)p = (int)whole;
         return 0;
@@ -164,6 +172,7 @@ static int parse_field(struct model_config *c, const struct field *f, const cJSO
         *(float *)p = (float)v->valuedouble;
         return 0;
     case K_ACT:
+        /* "none" and "tanh", at 0 and 4, are activations of heads alone */
         for (int a = 1; a <= 3 && cJSON_IsString(v); a++)
             if (!strcmp(v->valuestring, model_act_names[a])) {
                 *(enum kern_act *)p = (enum kern_act)a;
@@ -197,6 +206,7 @@ int model_config_parse(struct model_config *c, const char *json, const char *whe
     int rc = !root ? -1 : !cJSON_IsObject(root) ? err_set("%s: not a JSON object", where) : 0;
     for (const cJSON *v = rc == 0 ? root->child : NULL; v && rc == 0; v = v->next) {
         int i = 0;
+        /* json_parse has refused keys that are there twice */
         while (i < N_FIELDS && strcmp(fields[i].name, v->string)) i++;
         if (i < N_FIELDS) {
             if (parse_field(c, &fields[i], v) < 0)
@@ -232,6 +242,7 @@ int model_config_parse(struct model_config *c, const char *json, const char *whe
         }
     }
     cJSON_Delete(root);
+    /* after all keys: what must fit together may come in any order */
     if (rc == 0 && model_config_check(c) < 0) rc = err_set("%s: %s", where, err_msg());
     return rc;
 }

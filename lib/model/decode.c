@@ -22,6 +22,8 @@ void hyps_free(struct hyps *h)
 uint8_t *decode_mask(int vocab, const uint8_t *seen)
 {
     uint8_t *a = mem_alloc((size_t)vocab);
+    /* </s> whatever `seen` says of it (docs/formats/checkpoint.md): every sentence must be able to
+     * end */
     for (int v = 0; v < vocab; v++) a[v] = v >= VOCAB_SPECIALS ? !seen || seen[v] : v == VOCAB_EOS;
     return a;
 }
@@ -80,6 +82,7 @@ static void upload_rows(struct search *z)
 static int limit_of(const struct model_config *c, const struct decode_options *o,
                     const struct batch *src, int i)
 {
+    /* the decoder reads <s> and the words: one position is <s>'s */
     int words = src->len[i] - 2, n = words <= 0 ? 0 : (int)(o->max_ratio * words) + o->max_extra;
     return n < c->positions - 1 ? n : c->positions - 1;
 }
@@ -100,6 +103,7 @@ static int begin(struct search *z, const struct model_config *c, const struct ba
     z->b.stride = z->cached = beam * n;
     for (int i = 0; i < n; i++)
         if (z->sentence[LIMIT][i] > z->longest) z->longest = z->sentence[LIMIT][i];
+    /* rows are numbered in int32, as start + t * stride: half, so that the sum of both fits, too */
     if ((int64_t)beam * n * (z->longest + 1) > INT32_MAX / 2) return -1;
     for (int j = 0; j < beam; j++)
         for (int i = 0; i < n; i++) {
@@ -136,6 +140,7 @@ static void prepare(struct search *z, struct model *m, const struct var *memory,
     z->idx = tape_alloc(z->t, (size_t)n * (size_t)b->k * sizeof(int32_t));
     z->lse = tape_alloc(z->t, (size_t)n * sizeof(float));
     b->val = z->val; b->idx = z->idx; b->lse = z->lse;
+    /* n words and </s>: norm[longest + 1] is the last one that is read */
     double *norm = mem_alloc(((size_t)longest + 2) * sizeof *norm);
     /* the host's pow, so that every back end divides by the same numbers */
     for (int i = 0; i < longest + 2; i++) norm[i] = pow(i, o->length_penalty);
@@ -151,10 +156,12 @@ static void prepare(struct search *z, struct model *m, const struct var *memory,
     b->row = array(z->dev_rows, n, ROW);
     b->seen = array(z->dev_rows, n, SEEN);
     b->log_p = tape_alloc(z->t, (size_t)n * sizeof(double));
+    /* the first step reads <s>, in the row of step 0; kern_beam fills in the others as it goes */
     int32_t *table = mem_zero((size_t)parts, sizeof *table);
     for (int r = 0; r < b->stride; r++) table[z->row[AT][r]] = z->row[START][r];
     b->table = tape_int32(z->t, table, (size_t)parts);
     free(table);
+    /* at step `longest` only </s> may follow, which is no word: `longest` steps, not one more */
     size_t entries = (size_t)longest * (size_t)n * sizeof(int32_t);
     b->word = tape_alloc(z->t, entries);
     b->parent = tape_alloc(z->t, entries);
@@ -192,6 +199,8 @@ static void compact(struct search *z)
             int r = j * was + i;
             if (!z->sentence[LIVE][i]) continue;
             for (int a = 0; a < ROW_ARRAYS; a++) z->row[a][to] = z->row[a][r];
+            /* so that step steps + 1, the first without a row yet, gets row cached + to by the new
+             * stride */
             z->row[START][to] = z->cached + to - (z->steps + 1) * b->beam * now;
             z->log_p[to++] = z->log_p[r];
         }
@@ -227,6 +236,7 @@ static void run(struct search *z)
     for (;;) {
         if (!kept && records && alike == 1 && k->record()) {
             step(z);
+            /* a device that cannot record is not asked again */
             kept = records = k->recorded();
         }
         if (kept) k->replay(); else step(z);
@@ -271,7 +281,9 @@ static void collect(const struct search *z, const struct found *f, struct hyps *
 {
     const struct kern_beam *b = &z->b;
     int best = z->o->n_best;
+    /* one piece of memory for all words, which hyps_free gives back at once */
     size_t words = 0;
+    /* + 1 here and below: a batch without sentences is legal, and an array of nothing is NULL */
     *out = (struct hyps){ mem_zero((size_t)b->all * (size_t)best + 1, sizeof *out->hyp),
                           mem_zero((size_t)b->all + 1, sizeof *out->count), b->all, best, NULL };
     for (int i = 0; i < b->all; i++) {
@@ -293,6 +305,8 @@ static int finish(const struct search *z, const struct batch *src, struct hyps *
 {
     const struct kern_beam *b = &z->b;
     size_t n = (size_t)b->all, beams = n * (size_t)b->beam,
+           /* steps may go past the end (LOOK), or to the one that says only </s>: neither has a
+            * word */
            entries = (size_t)(z->steps < z->longest ? z->steps : z->longest) * beams;
     struct found f = { mem_alloc(entries * sizeof *f.word + 1),
                        mem_alloc(entries * sizeof *f.parent + 1),
@@ -304,6 +318,7 @@ static int finish(const struct search *z, const struct batch *src, struct hyps *
         z->k->download(f.word, b->word, entries * sizeof *f.word);
         z->k->download(f.parent, b->parent, entries * sizeof *f.parent);
     }
+    /* these were never on the device (begin) */
     for (int i = 0; i < src->n; i++)
         if (src->len[i] <= 2) {
             f.count[i] = 1;

@@ -17,7 +17,8 @@ struct decode_options {
     /* [vocab] host: words the decoder may say besides </s>; NULL: all. Specials never are. */
     const uint8_t *seen;
 };
-/* beam 1, penalty 1, 1.3 len + 5 (MLM-GC's; NOTES) */
+/* beam 1, penalty 1, 1.3 len + 5: greedy as in MLM-GC, with the limit of XLM's back-translation
+ * (docs/papers.md, "Values that differ") */
 void decode_options_init(struct decode_options *o);
 
 /* A translation: n tokens without specials. score as in length_penalty; log_p the plain sum,

@@ -12,6 +12,7 @@ void decoder_init(struct decoder *d, struct model *m)
 
 void decoder_free(struct decoder *d)
 {
+    /* threads that had no batch never made theirs */
     for (int i = 0; i < d->tapes; i++)
         if (d->t[i].k) tape_free(&d->t[i]);
     free(d->t);
@@ -72,6 +73,7 @@ static void cut(struct many *c, const struct batch *src, const struct place *ord
             p->first = i;
         }
         size_t at = (size_t)src->at[order[i].i];
+        /* a source sentence is of one language, and has no parts (decode.h) */
         batch_add(&p->src, (const uint32_t *)src->token + at, order[i].len,
                   order[i].len ? src->lang[at] : 0, (uint64_t)order[i].i);
     }
@@ -90,6 +92,7 @@ static void gather(const struct many *c, const struct place *order, int n, struc
     uint32_t *to = out->store = mem_alloc((words + 1) * sizeof *to);
     for (const struct part *p = c->part; p < c->part + c->parts; p++)
         for (int i = 0; i < p->src.n; i++) {
+            /* back to the caller's order */
             size_t k = (size_t)order[p->first + i].i;
             out->count[k] = p->hyps.count[i];
             for (int j = 0; j < p->hyps.count[i]; j++) {

@@ -18,12 +18,14 @@ static int save_seen(const struct model *m, const char *dir)
     int n = 0;
     for (int i = 0; i < m->c.n_langs; i++)
         if (m->seen[i])
+            /* st_write only reads the name */
             t[n++] = (struct st_tensor){ .name = (char *)m->c.lang[i],
                                          .dtype = ST_U8,
                                          .ndim = 1,
                                          .shape = { m->c.vocab },
                                          .data = m->seen[i],
                                          .bytes = (size_t)m->c.vocab };
+    /* no file says the same as an empty one: every language says every word */
     if (!n) return 0;
     char *path = path_join(dir, "words.safetensors");
     int rc = st_write(path, t, n, NULL, NULL, 0);
@@ -35,6 +37,7 @@ static int load_seen(struct model *m, const char *dir)
 {
     char *path = path_join(dir, "words.safetensors");
     struct st_file *f = file_exists(path) ? st_open(path) : NULL;
+    /* model.sum may be missing: the file's own checksum is looked at all the same */
     int rc = file_exists(path) && (!f || st_verify(f) < 0) ? -1 : 0;
     for (int i = 0; f && rc == 0 && i < m->c.n_langs; i++) {
         const struct st_tensor *t = st_find(f, m->c.lang[i]);
@@ -43,6 +46,7 @@ static int load_seen(struct model *m, const char *dir)
             rc = err_set("%s: tensor %s does not have one byte per word", path, t->name);
             break;
         }
+        /* a copy: the mapping ends here */
         m->seen[i] = mem_alloc(t->bytes);
         memcpy(m->seen[i], t->data, t->bytes);
     }
@@ -66,6 +70,7 @@ int model_keep_file(struct model *m, int which, const char *path)
     return 0;
 }
 
+/* kinds: the first so many of kept_names, by which `codes` and `tokenizer` can be had alone */
 static int keep(struct model *m, const char *dir, int kinds)
 {
     int rc = 0;
@@ -99,6 +104,7 @@ int model_save(const struct model *m, const char *dir, const char *const *meta_k
                const char *const *meta_value, int n_meta)
 {
     const struct params *ps = &m->ps;
+    /* on a GPU the values are not the host's; the whole array, since tensors lie in one */
     float *host = mem_alloc(ps->total * sizeof *host);
     ps->k->download(host, ps->value, ps->total * sizeof *host);
     int rc = model_write(m, host, dir, meta_key, meta_value, n_meta);
@@ -137,6 +143,7 @@ int model_read_config(struct model_config *c, const char *dir)
 
 int model_check_vocab(const struct model_config *c, const struct vocab *v, const char *path)
 {
+    /* the hash is of the tokens alone: a vocabulary counted anew is the same one */
     return v->hash == c->vocab_hash && v->n == (uint32_t)c->vocab
                ? 0
                : err_set("%s: is not the vocabulary that the config.json next to it was made with "
@@ -149,12 +156,14 @@ int model_check_vocab(const struct model_config *c, const struct vocab *v, const
 static struct st_file *open_weights(const char *dir)
 {
     char *path = path_join(dir, "weights.safetensors");
+    /* before the checksums: they are computed over the mapping, so the file is read once */
     struct st_file *f = st_open(path);
     char *why = f ? NULL : err_keep();
     int rc = f ? model_sum_check_weights(dir, f) : model_sum_check(dir);
     free(path);
     if (rc == 0) {
         if (why) err_restore(why);
+        /* a run that diverged wrote its NaN with a checksum that is right */
         else if (st_finite(f) < 0) { st_close(f); return NULL; }
         return f;
     }
@@ -177,9 +186,13 @@ int model_load(struct model *m, const char *dir, const struct kernels *k, struct
         free(path);
         if (rc < 0) goto failed;
     }
+    /* the file's shapes against the configuration's before memory is taken: config.json alone can
+     * speak of terabytes */
     if (model_shapes(m, &c, k) < 0 || params_fit(&m->ps, f) < 0) goto failed;
+    /* before params_use, which then makes no float32 values of these */
     if (k->holds_int8) model_hold_int8(m);
     int rc = params_use(&m->ps, f);
+    /* params_use has taken it, failed or not */
     f = NULL;
     if (rc == 0 && load_seen(m, dir) == 0 && model_keep(m, dir) == 0) return 0;
 failed:
@@ -214,9 +227,11 @@ static int init_tensor(struct model *m, int i, const struct st_file *f,
 {
     const struct param *p = &m->ps.p[i];
     const struct st_tensor *t = source_of(f, p->name);
+    /* heads and cross attention that the other model lacks keep what was drawn */
     if (!t) return 0;
     /* sinusoids are a formula of the position: another model's are the same */
     if (p->fixed) return 0;
+    /* a table of one row is a vector in the file */
     int64_t rows = t->ndim == 2 ? t->shape[0] : 1, cols = t->ndim ? t->shape[t->ndim - 1] : 1;
     bool by_token = !strcmp(p->name, "embed.tokens"), bias = !strcmp(p->name, "output.bias");
     bool by_lang = strstr(p->name, "embed.languages") != NULL,
@@ -232,6 +247,7 @@ static int init_tensor(struct model *m, int i, const struct st_file *f,
                        "or languages; the folder is damaged",
                        f->path, t->name);
     size_t n = (size_t)rows * (size_t)cols;
+    /* dst begins as what was drawn: rows that find no source keep that */
     float *src = mem_alloc(n * sizeof *src), *dst = mem_alloc(p->n * sizeof *dst);
     if (st_floats(t, src, n) < 0) { free(src); free(dst); return -1; }
     param_get(&m->ps, m->ps.value, i, dst);
@@ -240,10 +256,12 @@ static int init_tensor(struct model *m, int i, const struct st_file *f,
     if (by_token || bias) {
         int width = bias ? 1 : p->cols;
         for (uint32_t v = 0; v < mine->n; v++) {
+            /* specials have the same ids in every vocabulary */
             uint32_t at = v;
             if (v >= VOCAB_SPECIALS)
                 at = vocab_id(theirs, vocab_token(mine, v), vocab_token_len(mine, v));
             bool found = v < VOCAB_SPECIALS || at != VOCAB_UNK;
+            /* the bias has the same words: they would count twice */
             if (by_token) ++*(found ? taken : fresh);
             if (found) copy_rows(dst, src, width, (int)v, (int)at);
         }
@@ -266,10 +284,12 @@ int model_init_from(struct model *m, const struct vocab *vocab, const char *dir,
 {
     struct model_config from;
     *taken = *fresh = 0;
+    /* first: a damaged file is called so, and not a vocabulary that does not belong */
     if (model_sum_check(dir) < 0 || model_read_config(&from, dir) < 0) return -1;
     char *path = path_join(dir, "vocab");
     struct vocab *theirs = vocab_read(path);
     if (!theirs) { free(path); return -1; }
+    /* rows are found by word: with another vocabulary they would be other words' rows */
     int rc = model_check_vocab(&from, theirs, path);
     free(path);
     path = path_join(dir, "weights.safetensors");
@@ -301,8 +321,10 @@ static int vector_line(const struct vocab *v, const char *line, size_t n, uint32
         char *after;
         while (p < end && *p == ' ') p++;
         if (p == end) break;
+        /* text_line ends lines with a NUL, so it cannot read on */
         float x = strtof(p, &after);
         if (after == p || !isfinite(x)) return -1;
+        /* counted beyond max, so that the message can say how many there are */
         if (count < max) to[count] = x;
         count++;
         p = after;
@@ -349,6 +371,7 @@ int model_init_embeddings(struct model *m, const struct vocab *vocab, const char
         if (id == VOCAB_UNK) continue;
         float *to = table + (size_t)id * (size_t)D;
         double norm = row_norm(row, dim), rest = row_norm(to + dim, D - dim);
+        /* no direction to take: the drawn row is better */
         if (norm == 0) continue;
         /* the vector takes nearly all of the norm; the drawn rest is scaled down so that it does
          * not drown it */
@@ -360,6 +383,7 @@ int model_init_embeddings(struct model *m, const struct vocab *vocab, const char
     if (rc == 0 && !set)
         rc = err_set("%s: none of its words is in the vocabulary%s", path,
                      text_lines(in) ? "" : " (it is empty)");
+    /* all or nothing: a line that is refused leaves the table as it was */
     if (rc == 0) param_put(&m->ps, m->ps.value, m->tokens, table);
     free(table);
     free(row);

@@ -36,6 +36,7 @@ static int check_label(const struct model_head *h, int i)
 static int check_reads(const struct model_head *h)
 {
     const struct model_reads *r = &h->reads;
+    /* <s> w </s>; <s> a </s> </s> b </s>; <s> a </s> b </s> */
     int least = r->task == MODEL_TASK_TAG ? 3 : r->pair_two ? 6 : 5;
     if (r->task == MODEL_TASK_NONE) return 0;
     if (r->longest < least)
@@ -57,6 +58,7 @@ int model_head_check(const struct model_config *c, int i)
         return err_set("head %d: a name is up to %d letters, digits, - and _", i + 1,
                        MODEL_NAME - 1);
     for (int j = 0; j < i; j++)
+        /* tensors are named by it */
         if (!strcmp(c->head[j].name, h->name)) return err_set("head %s appears twice", h->name);
     if (h->outputs < 1 || h->outputs > 65536)
         return err_set("head %s: outputs is %d, not from 1 to 65536", h->name, h->outputs);
@@ -72,10 +74,12 @@ int model_config_head(struct model_config *c, const char *name, enum kern_act hi
 {
     if (c->n_heads == MODEL_HEADS)
         return err_set("head %s: a model has at most %d", name, MODEL_HEADS);
+    /* here and not in model_head_check: h->label has no room for them */
     if (n > MODEL_LABELS)
         return err_set("head %s: %d labels; at most %d are possible", name, n, MODEL_LABELS);
     struct model_head *h = &c->head[c->n_heads];
     *h = (struct model_head){ .hidden = hidden, .outputs = outputs, .n_labels = n };
+    /* empty stands for too long: model_head_check refuses it, where a cut one might pass */
     snprintf(h->name, sizeof h->name, "%s", strlen(name) < MODEL_NAME ? name : "");
     for (int i = 0; i < n; i++)
         snprintf(h->label[i], MODEL_NAME, "%s", strlen(labels[i]) < MODEL_NAME ? labels[i] : "");
@@ -91,6 +95,7 @@ static size_t reads_json(const struct model_reads *r, char *s, size_t cap)
     size_t n = 0;
     if (r->task == MODEL_TASK_NONE) return 0;
     n += (size_t)snprintf(s + n, cap - n, ", \"task\": \"%s\"", task_names[r->task]);
+    /* keys that mean nothing to a task are not written: the same bytes for the same head */
     if (r->task != MODEL_TASK_TAG)
         n += (size_t)snprintf(s + n, cap - n, ", \"pair\": \"%s\"", pair_names[r->pair_two]);
     n += (size_t)snprintf(s + n, cap - n, ", \"longest\": %d", r->longest);
@@ -169,6 +174,7 @@ static int parse_key(struct said *x, const cJSON *k)
     if (!strcmp(key, "longest")) return whole(k, &x->reads.longest);
     if (!strcmp(key, "question")) return whole(k, &x->reads.question);
     if (!strcmp(key, "stride")) return whole(k, &x->reads.stride);
+    /* the last key there is: others are refused, as they may change what the head computes */
     if (strcmp(key, "no_answer") || !cJSON_IsBool(k)) return -1;
     x->reads.no_answer = cJSON_IsTrue(k);
     return 0;
@@ -177,6 +183,7 @@ static int parse_key(struct said *x, const cJSON *k)
 static int parse_head(struct model_config *c, const cJSON *v)
 {
     struct said x = { .hidden = -1 };
+    /* a value of 0 is model_head_check's to refuse; a key that is missing is not */
     bool outputs = cJSON_GetObjectItemCaseSensitive(v, "outputs") != NULL;
     const cJSON *k;
     int index;
@@ -184,8 +191,9 @@ static int parse_head(struct model_config *c, const cJSON *v)
     cJSON_ArrayForEach(k, v)
         if (parse_key(&x, k) < 0) return -1;
     if (!x.name || x.hidden < 0 || !outputs) return -1;
-    bool no_task = cJSON_GetArraySize(v) - 3 - (cJSON_HasObjectItem(v, "labels") != 0) > 0;
-    if (!x.task && no_task) return -1;
+    /* more than name, hidden, outputs and labels: what was read, which only a task explains */
+    bool reads = cJSON_GetArraySize(v) - 3 - (cJSON_HasObjectItem(v, "labels") != 0) > 0;
+    if (reads && !x.task) return -1;
     if (model_config_head(c, x.name, (enum kern_act)x.hidden, x.outputs, x.label, x.labels, &index)
         < 0)
         return -1;
@@ -199,6 +207,7 @@ int model_heads_parse(struct model_config *c, const cJSON *v)
 {
     const cJSON *h;
     c->n_heads = 0;
+    /* the message of every -1 in parse_head that sets none */
     err_set("a head has \"name\", \"hidden\" (none, gelu, relu, gelu-tanh, tanh), \"outputs\" and "
             "at most \"labels\", \"task\" (class, tag, span), \"pair\" (one, two), \"longest\", "
             "\"question\", \"stride\" and \"no_answer\"");

@@ -39,6 +39,7 @@ static struct linear_i add_norm(struct model *m, const char *prefix, const char 
     return l;
 }
 
+/* cross: a decoder, which alone has cross attention, and has no token types. */
 static void add_stack(struct model *m, struct stack_i *s, const char *side, int layers, bool langs,
                       bool cross)
 {
@@ -49,6 +50,7 @@ static void add_stack(struct model *m, struct stack_i *s, const char *side, int 
     s->layer = mem_zero((size_t)(layers ? layers : 1), sizeof *s->layer);
     s->positions = s->languages = s->types = -1;
     s->embed_norm = s->project = s->norm = none;
+    /* no decoder: no tensor, and all indices say so */
     if (!layers) return;
     int E = model_embed_dim(c);
     snprintf(prefix, sizeof prefix, "%s.", side);
@@ -67,6 +69,7 @@ static void add_stack(struct model *m, struct stack_i *s, const char *side, int 
         l->qkv = add_linear(m, prefix, "attn.qkv", 3 * c->dim, c->dim);
         l->out = add_linear(m, prefix, "attn.out", c->dim, c->dim);
         l->attn_norm = add_norm(m, prefix, "attn_norm", c->dim);
+        /* 0 would be a tensor, embed.tokens */
         l->cross_q = l->cross_kv = l->cross_out = l->cross_norm = none;
         if (cross) {
             l->cross_q = add_linear(m, prefix, "cross.q", c->dim, c->dim);
@@ -95,12 +98,15 @@ static void add_heads(struct model *m)
     }
 }
 
+/* The order is that of the flat arrays: the norm that clipping needs is summed along it, so another
+ * order rounds otherwise. */
 static void layout(struct model *m)
 {
     int E = model_embed_dim(&m->c);
     m->tokens = params_add(&m->ps, "embed.tokens", m->c.vocab, E, true);
     m->output_bias = params_add(&m->ps, "output.bias", 1, m->c.vocab, false);
     m->output_dense = m->output_norm = (struct linear_i){ -1, -1 };
+    /* logits are products with the token table: states must have its width */
     if (m->c.output_transform || E != m->c.dim)
         m->output_dense = add_linear(m, "", "output.dense", E, m->c.dim);
     if (m->c.output_transform) m->output_norm = add_norm(m, "", "output.norm", E);
@@ -115,6 +121,7 @@ static void sinusoids(struct model *m, int index)
     if (index < 0) return;
     int P = m->c.positions, D = model_embed_dim(&m->c);
     float *h = mem_alloc((size_t)P * (size_t)D * sizeof *h);
+    /* sines and cosines alternate, as in XLM's code; others have one half of each */
     for (int p = 0; p < P; p++)
         for (int i = 0; i < D; i++) {
             double angle = p / pow(10000, (double)(i / 2 * 2) / D);
@@ -132,7 +139,8 @@ void model_draw(struct model *m, uint64_t seed)
     float std = 1.0f / sqrtf((float)model_embed_dim(&m->c));
     for (int i = 0; i < ps->n; i++) {
         const struct param *p = &ps->p[i];
-        /* a head of one output has one row, too: by name, where other tensors go by their shape */
+        /* a head of one output has one row, too: by name, where other tensors go by their shape.
+         * Biases, of heads and below, stay the zeros of params_alloc */
         if (!strncmp(p->name, "head.", 5)) {
             if (str_ends(p->name, "weight"))
                 param_uniform(ps, i, seed, sqrtf(6.0f / (float)(p->rows + p->cols)));
@@ -148,9 +156,11 @@ void model_draw(struct model *m, uint64_t seed)
             param_uniform(ps, i, seed, sqrtf(6.0f / (float)(fan_out + p->cols)));
         }
     }
+    /* after the loop, which draws that row like any other: the values are keyed by their place */
     size_t D = (size_t)ps->p[m->tokens].cols;
     /* <pad> is in no batch (rows are packed); zeros as in XLM (PyTorch's padding_idx) */
     ps->k->zero(param_value(ps, m->tokens) + VOCAB_PAD * D, D * sizeof(float));
+    /* over what was drawn for them */
     if (m->c.sinusoidal) { sinusoids(m, m->enc.positions); sinusoids(m, m->dec.positions); }
 }
 
@@ -159,6 +169,7 @@ void model_normal(struct model *m, uint64_t seed, float std)
     struct params *ps = &m->ps;
     for (int i = 0; i < ps->n; i++) {
         const struct param *p = &ps->p[i];
+        /* a table of one language has one row, as vectors have, but is drawn */
         bool table = strstr(p->name, "embed.") && !strstr(p->name, "project");
         if (!p->fixed && !strstr(p->name, "norm") && (table || p->rows > 1))
             param_normal(ps, i, seed, std);
@@ -169,6 +180,7 @@ void model_normal(struct model *m, uint64_t seed, float std)
 
 int model_shapes(struct model *m, const struct model_config *c, const struct kernels *k)
 {
+    /* first: after a failure model_free finds nothing to free */
     memset(m, 0, sizeof *m);
     if (model_config_check(c) < 0) return -1;
     m->c = *c;
@@ -189,6 +201,7 @@ static void list(struct matrices *x, struct linear_i l)
 static void list_stack(struct matrices *x, const struct model *m, const struct stack_i *s)
 {
     list(x, s->project);
+    /* shared layers have one set of matrices */
     for (int i = 0; i < (m->c.share_layers && s->n ? 1 : s->n); i++) {
         const struct layer_i *l = &s->layer[i];
         const struct linear_i all[] = { l->qkv, l->out, l->cross_q, l->cross_kv, l->cross_out,
@@ -251,6 +264,7 @@ int model_new(struct model *m, const struct model_config *c, const struct kernel
 
 void model_free(struct model *m)
 {
+    /* zeros where model_load failed before there were any */
     if (m->ps.p) params_free(&m->ps);
     for (int i = 0; i < MODEL_LANGS; i++) free(m->seen[i]);
     for (int i = 0; i < MODEL_KEPT; i++) free(m->kept[i].bytes);
@@ -271,14 +285,17 @@ void model_see(struct model *m, int lang, const uint32_t *ids, size_t n)
 static struct var *embed(struct model *m, struct tape *t, const struct stack_i *s,
                          const struct dev_batch *b)
 {
-    /* dropout is keyed by a row's sentence and its place in it */
+    /* dropout is keyed by a row's sentence and its place in it; set here, since encoder and decoder
+     * of one pass read different batches */
     t->drop.sample = b->sample;
     t->drop.pos = (const uint32_t *)b->drop;
+    /* tape_embed has one table besides tokens and positions (model_config_check) */
     struct var *x = tape_embed(
         t, b->token, b->pos, s->types < 0 ? b->lang : b->type, b->host->rows, m->tokens,
         s->positions, s->types < 0 ? s->languages : s->types, m->c.scale_embed, &b->mix);
     if (s->embed_norm.W >= 0)
         x = tape_norm(t, x, NULL, s->embed_norm.W, s->embed_norm.b, m->c.norm_eps, NULL);
+    /* XLM's order: norm, then dropout */
     x = tape_drop(t, x);
     return s->project.W < 0 ? x : tape_linear(t, x, s->project.W, s->project.b);
 }
@@ -314,6 +331,7 @@ static void layer(const void *ctx, struct tape *t, struct var **in, struct var *
     int heads = m->c.heads;
     bool pre = m->c.pre_norm;
     struct var *x = in[0], *y = pre ? in[1] : in[0];
+    /* a decoder, which has a memory, sees only what it has said */
     struct var *a = tape_self_attn(t, tape_linear(t, y, l->qkv.W, l->qkv.b), &c->spans, heads,
                                    c->memory != NULL);
     /* In the last layer keys and values need every row, but what follows attention only those that
@@ -343,6 +361,7 @@ static struct var *stack(struct model *m, struct tape *t, const struct stack_i *
 {
     int n = m->c.pre_norm ? 2 : 1;
     struct var *at[2] = { x, x };
+    /* each layer makes the norm that the next one reads; the first one's has no layer before it */
     if (n == 2 && layers)
         at[1] = tape_norm(t, x, NULL, s->layer[0].attn_norm.W, s->layer[0].attn_norm.b,
                           m->c.norm_eps, NULL);

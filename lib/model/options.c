@@ -53,6 +53,7 @@ const struct opt model_decoder_rows[] = {
 void model_options_init(struct model_config *c)
 {
     model_config_init(c);
+    /* 0: not said, so that --dim alone makes a model of the usual proportions */
     c->ffn = 0;
 }
 
@@ -65,7 +66,9 @@ void model_options_finish(struct model_config *c, bool decoder)
 void model_options_take(struct model_config *c, const struct model_config *from)
 {
     prog_take(model_rows, from);
+    /* an encoder says nothing about the decoder that is to be put on it */
     if (from->decoder_layers) prog_take(model_decoder_rows, from);
+    /* no row of these tables sets them */
     c->token_types = from->token_types;
     if (!prog_given("output-transform")) c->output_transform = from->output_transform;
     c->embed_norm = from->embed_norm;

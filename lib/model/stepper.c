@@ -41,6 +41,7 @@ void stepper_init(struct stepper *s, struct model *m, struct tape *t, const stru
              .W8 = P8(s, l->cross_kv.W), .b = P(s, l->cross_kv.b), .N = memory->rows, .I = D,
              .O = 2 * D);
     }
+    /* they hold embeddings, states and what the output layer reads, of either width */
     act **wides[] = { &s->x, &s->y, &s->z, &s->a };
     for (size_t i = 0; i < sizeof wides / sizeof *wides; i++) *wides[i] = matrix(t, rows, wide);
     s->qkv = matrix(t, rows, 3 * D);
@@ -80,7 +81,9 @@ static void residual(struct stepper *s, struct flow *w, struct linear_i post, st
     KERN(s->k, norm_fwd, .Y = w->z, .S = w->x, .X = w->x, .U = w->y, .gamma = P(s, n.W),
          .beta = P(s, n.b), .eps = c->norm_eps, .N = w->rows, .D = c->dim);
     w->in = w->z;
-    exchange(&w->z, c->pre_norm ? &w->y : &w->x);
+    /* post-norm: what was normed is the residual stream. Pre-norm: that is x, and z may be written
+     * again by the next norm, when its block has read it */
+    if (!c->pre_norm) exchange(&w->z, &w->x);
 }
 
 static struct flow embed(struct stepper *s, const struct kern_beam *b, int rows)
@@ -95,6 +98,7 @@ static struct flow embed(struct stepper *s, const struct kern_beam *b, int rows)
          .L = P(s, m->dec.languages),
          .scale = c->scale_embed, .N = rows, .D = E);
     if (m->dec.embed_norm.W >= 0) {
+        /* a norm is not computed in place: it takes the other buffer, and the two change names */
         KERN(k, norm_fwd, .Y = w.y, .X = w.x, .gamma = P(s, m->dec.embed_norm.W),
              .beta = P(s, m->dec.embed_norm.b), .eps = c->norm_eps, .N = rows, .D = E);
         exchange(&w.x, &w.y);
@@ -134,6 +138,8 @@ const act *stepper_step(struct stepper *s, const struct kern_beam *b, int rows)
                               .k_len = b->seen,
                               .k_row = b->table,
                               .max_q = 1,
+                              /* of the longest, not of this step: a recorded step is replayed with
+                               * the arguments it had */
                               .max_k = s->max_keys,
                               .rows_q = rows,
                               /* the cache has only the past: b->seen keys per row */
@@ -146,6 +152,7 @@ const act *stepper_step(struct stepper *s, const struct kern_beam *b, int rows)
     cross.k_row = NULL;
     cross.max_k = s->max_src;
     struct flow w = embed(s, b, rows);
+    /* the layers of lib/model/model.c, layer(), without dropout: the two must agree */
     for (int i = 0; i < m->dec.n; i++) {
         const struct layer_i *l = &m->dec.layer[i];
         linear(s, s->qkv, w.in, l->qkv, KERN_NONE, rows, D, 3 * D);

@@ -45,7 +45,9 @@ int model_sum_write(const char *dir)
     int rc = 0;
     for (int i = 0; i < N_NAMES && rc == 0; i++) {
         char hex[SUM_HEX + 1];
+        /* most are there for some models only */
         if (!is_there(dir, names[i])) continue;
+        /* read back from the disk, so that what was written is what is summed */
         rc = file_sum(dir, names[i], hex);
         if (rc == 0) fprintf(t.f, "%s%s  %s\n", TAG, hex, names[i]);
     }
@@ -119,10 +121,12 @@ static int check(const char *dir, const struct st_file *weights)
     char *path = path_join(dir, NAME);
     size_t n;
     char *text = file_read(path, &n);
+    /* an empty file lists nothing, and would pass */
     int rc = !text ? -1 : n == 0 ? err_set("%s: is empty", path)
            : check_lines(dir, path, text, n, weights, listed);
     for (int i = 0; i < N_NAMES && rc == 0; i++)
         if (!listed[i] && is_there(dir, names[i]))
+            /* a note only: codes or tokenizer may be added later */
             msg_note("%s/%s: is not in model.sum: damage to it may go unnoticed", dir, names[i]);
     free(text);
     free(path);
@@ -172,6 +176,7 @@ int sum_file_check(const char *dir, const char *name, const char *sum)
         return 0;
     }
     if (file_sum(dir, name, hex) < 0) return -1;
+    /* one line and nothing else: the whole file is compared */
     size_t n, want = (size_t)snprintf(line, sizeof line, "%s%s  %s\n", TAG, hex, name);
     char *path = path_join(dir, sum), *text = file_read(path, &n);
     int rc = !text ? -1 : n == want && !memcmp(text, line, n) ? 0
