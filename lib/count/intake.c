@@ -53,6 +53,7 @@ static void table_add(struct table *t, const char *s, size_t n, uint32_t hash, u
     mem_room(&t->bytes, &t->bytes_cap, t->bytes_n + n + 1, 1);
     memcpy(t->bytes + t->bytes_n, s, n);
     t->bytes[t->bytes_n + n] = 0;
+    /* an offset and no pointer: the arena moves as it grows */
     t->word[t->n] = (struct word){ count, t->bytes_n, (uint32_t)n, hash };
     t->bytes_n += n + 1;
     *slot = (uint32_t)++t->n;
@@ -130,6 +131,7 @@ struct vocab *cooc_collect(const struct cooc_input *in, int n, const struct cooc
 {
     struct collect c = { .in = intake_open(in, n, o, 1 << 18),
                          .table = mem_zero((size_t)o->threads, sizeof *c.table),
+                         /* one share more: the first table takes in the others */
                          .memory = memory / (size_t)(o->threads + 1),
                          .lock = PTHREAD_MUTEX_INITIALIZER };
     struct pipeline p = {
@@ -222,11 +224,13 @@ bool intake_is_shard(const char *path)
  * 3.1.1): up to gigabytes with --long, which --memory must know before counting begins. */
 uint64_t intake_window(const char *path)
 {
-    unsigned char h[14];
+    /* magic, descriptor, window or not, dictionary up to 4 bytes, size up to 8; a short file's
+     * bytes that are not there are 0 */
+    unsigned char h[18] = { 0 };
     if (!intake_is_regular(path, NULL)) return 0;
     int fd = io_open(path, O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0) return 0;
-    bool zstd = io_read(fd, h, sizeof h) == (ssize_t)sizeof h && get32(h) == 0xFD2FB528;
+    bool zstd = io_read(fd, h, sizeof h) > 5 && get32(h) == 0xFD2FB528;
     close(fd);
     if (!zstd) return 0;
     if (!(h[4] & 32)) {                            /* a window descriptor follows */
@@ -292,6 +296,7 @@ static int open_next(struct intake *k)
     bool std_in = !strcmp(path, "-");
     if (std_in ? !k->o->shards : !intake_is_shard(path))
         return (k->text = text_open_as(path, name, TEXT_RAW)) ? 0 : -1;
+    /* the caller's, not a collected one, whose ids would be others */
     if (!k->o->vocab)
         return err_set(
             "%s: is a shard, whose ids mean nothing without a vocabulary; name it with -v", name);
@@ -330,6 +335,7 @@ static int shard_piece(struct intake *k, struct piece *p)
 static int text_piece(struct intake *k, struct piece *p)
 {
     int rc = text_part(k->text, k->want, k->longest, &p->text, &p->cap, &p->n);
+    /* A line still open ends with the text: one more piece, empty, says so. */
     if (rc < 0 || (rc == 0 && !k->open)) return rc;
     if (rc == 0) p->n = 0;                         /* the end of a last line without newline */
     /* zeros after the text end its last token, so that looking up needs no test for the end */
@@ -359,6 +365,7 @@ int intake_next(struct intake *k, struct piece *p)
         k->shard = NULL;
         k->text = NULL;
         k->here = 0;
+        /* its size stands for what was read of it: of a shard that was estimated */
         if (intake_is_regular(k->in[k->at].path, &size)) k->done += size;
     }
     return 0;

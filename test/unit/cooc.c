@@ -18,6 +18,7 @@
 #include "lib/cooc/half.h"
 #include "lib/cooc/pairs.h"
 #include "lib/count/count.h"
+#include "lib/count/intake.h"
 #include "test/unit/scratch.h"
 
 static struct rng rng = { .key = { .seed = 7, .purpose = RNG_TEST } };
@@ -489,6 +490,34 @@ static void half_is_the_nearest(void **state)
     }
 }
 
+static uint64_t window_of(const char *frame, size_t n)
+{
+    struct out *out = out_open("frame.zst");
+    if (!out || out_write(out, frame, n) < 0 || out_commit(out) < 0) fail_msg("%s", err_msg());
+    return intake_window("frame.zst");
+}
+#define WINDOW(frame) window_of(frame, sizeof frame - 1)
+
+/* RFC 8878, 3.1.1.1: magic, descriptor, window or not, dictionary, size */
+static void a_zstd_frame_says_what_its_window_takes(void **state)
+{
+    (void)state;
+    /* 2^(10 + 17), and 5 eighths more */
+    assert_int_equal(WINDOW("\x28\xb5\x2f\xfd\x04\x88xxxxxxxx"), 1 << 27);
+    assert_int_equal(WINDOW("\x28\xb5\x2f\xfd\x04\x8dxxxxxxxx"), (1 << 27) + 5 * (1 << 24));
+    /* one segment, its size in 1, 2 (less 256), 4 and 8 bytes */
+    assert_int_equal(WINDOW("\x28\xb5\x2f\xfd\x20\x07xxxxxxxx"), 7);
+    assert_int_equal(WINDOW("\x28\xb5\x2f\xfd\x60\x01\x02xxxxxxx"), 0x201 + 256);
+    assert_int_equal(WINDOW("\x28\xb5\x2f\xfd\xa0\x01\x02\x03\x04xxxxx"), 0x04030201);
+    assert_int_equal(WINDOW("\x28\xb5\x2f\xfd\xe0\x01\x02\x03\x04\x05\0\0\0x"), 0x0504030201);
+    /* after a dictionary of four bytes the size ends with the header's last byte */
+    assert_int_equal(WINDOW("\x28\xb5\x2f\xfd\xe3" "dict" "\x01\x02\x03\x04\x05\x06\0\0x"),
+                     0x060504030201);
+    /* a file shorter than the longest header */
+    assert_int_equal(WINDOW("\x28\xb5\x2f\xfd\x20\x09\x01\0\0"), 9);
+    assert_int_equal(WINDOW("no frame, but text"), 0);
+}
+
 static void groups_cover_every_id_once(void **state)
 {
     (void)state;
@@ -597,6 +626,7 @@ int main(void)
         cmocka_unit_test(a_collected_vocabulary_is_canonical),
         cmocka_unit_test(values_are_log_X_and_f),
         cmocka_unit_test(half_is_the_nearest),
+        cmocka_unit_test(a_zstd_frame_says_what_its_window_takes),
         cmocka_unit_test(groups_cover_every_id_once),
         cmocka_unit_test(an_index_entry_outside_the_matrix_is_refused),
         cmocka_unit_test(every_flipped_bit_and_every_cut_is_refused),
