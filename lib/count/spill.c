@@ -67,6 +67,11 @@ struct spill *spill_open(const char *dir, uint32_t ids, int threads, size_t fram
         p->d = ZSTD_createDCtx();
         p->raw = mem_alloc(raw_room(frame));
         p->packed = mem_alloc(p->packed_cap);
+        if (!p->c || !p->d) {
+            err_set("out of memory: zstd cannot start");
+            spill_close(s);
+            return NULL;
+        }
     }
     return s;
 }
@@ -114,10 +119,12 @@ ssize_t spill_pack(struct spill *s, int thread, const struct blocks *b, unsigned
     size_t raw = 0, n = 0;
     for (size_t i = 0; i < b->closed; i++) {
         struct cooc_block e = index_get(b->index + i * INDEX_ENTRY);
+        /* its offset and checksum in the index are not needed: frames are read from end to end */
         put16(k->raw + raw, e.pairs);
         put16(k->raw + raw + 2, e.bytes);
         memcpy(k->raw + raw + BLOCK_HEAD, b->p + e.at, e.bytes);
         raw += BLOCK_HEAD + e.bytes;
+        /* raw_room has place for one block more */
         if (raw < s->frame && i + 1 < b->closed) continue;
         if (pack_frame(k, raw, out, cap, &n) < 0) return -1;
         raw = 0;
@@ -176,6 +183,7 @@ static int run_next(struct stream *st)
         c->n = n;
         c->i = 0;
     }
+    if (c->n - c->i < BLOCK_HEAD) return err_set("%s: a temporary file was changed", s->dir);
     uint32_t pairs = get16(c->raw + c->i), bytes = get16(c->raw + c->i + 2);
     const unsigned char *p = c->raw + c->i + BLOCK_HEAD;
     if (pairs > COOC_BLOCK || bytes > c->n - c->i - BLOCK_HEAD
