@@ -112,7 +112,7 @@ void cooc_cursor_init(struct cooc_cursor *k, const struct cooc *c, int plane);
 /* Gives back all pages of a mapped file; they are read again when they are used again. */
 void cooc_forget(const struct cooc *c);
 /* Only rows from `first` on, and below `last`. Blocks hold no pair of another row if the bounds are
- * those of a group (groups.h); otherwise the first and last block may hold some. */
+ * those of a group (pairs.h); otherwise the first and last block may hold some. */
 void cooc_cursor_rows(struct cooc_cursor *k, const struct cooc *c, int plane, uint32_t first,
                       uint32_t last);
 /* 1, 0 at the end, -1 with a message. */

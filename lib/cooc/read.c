@@ -425,7 +425,7 @@ static void drop_pages(struct cooc_cursor *k)
     if (k->block - k->dropped < k->every || !k->c->map.n) return;
     const struct cooc_plane *pl = &k->c->plane[k->plane];
     /* whole pages only: the one at the end is read by the next block, too */
-    uintptr_t page = 4095;
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE) - 1;
     uintptr_t from = (uintptr_t)(pl->data + index_get(pl->index + k->dropped * INDEX_ENTRY).at)
                      & ~page;
     uintptr_t to = (uintptr_t)(pl->data + index_get(pl->index + (k->block - 1) * INDEX_ENTRY).at)
