@@ -10,6 +10,7 @@
 #include "common/text/text.h"
 #include "kernels/linalg/gemm.h"
 
+/* 1 KiB of scores for each word of the largest set */
 enum { AT_ONCE = 256 };
 struct place { int set; uint32_t row; };
 struct question { struct place w[4]; size_t category; };
@@ -87,6 +88,7 @@ static bool look_up(struct vectors *const *sets, int n_sets, const char *word, s
 {
     for (int s = 0; s < n_sets; s++) {
         int64_t row = vectors_find(sets[s], word, n);
+        /* a word of several languages is that of the set given first */
         if (row < 0) continue;
         *p = (struct place){ s, (uint32_t)row };
         return true;
@@ -104,6 +106,7 @@ static void begin_category(struct analogy_report *r, const char *name, size_t n)
     c->name[n] = 0;
 }
 
+/* one more than a question has: a longer line is seen as such */
 enum { MOST_WORDS = 5 };
 
 /* The words of a line, MOST_WORDS at most. */
@@ -182,6 +185,7 @@ int analogy_run(struct vectors *const *sets, int n, const char *path, bool swap,
     if (status == 0) answer(&b, r, answers);
     for (size_t i = 0; i < r->n; i++) {
         struct analogy_score *s = &r->category[i].score;
+        /* sums until here: the mean of all is over questions, not over categories */
         r->all.questions += s->questions;
         r->all.asked += s->asked;
         r->all.accuracy += s->accuracy;
@@ -259,6 +263,7 @@ int analogy_targets(struct vectors *const *sets, int n, const char *path, bool s
                              sets[0]->dim, sets[i]->dim);
     for (int i = 0; i < n_targets && status == 0; i++)
         if (!look_up(sets, n, target[i], strlen(target[i]), &at[i]))
+            /* unlike a question's word: every line would be without its cosine */
             status = err_set("the target \"%s\" has no vector", target[i]);
     if (status == 0 && !(t = text_open(path, TEXT_UTF8))) status = -1;
     const char *line;

@@ -114,6 +114,7 @@ int csls_search(const float *X, uint32_t n, const float *Z, uint32_t m, int d, e
 
 /* --- over a matrix at hand -------------------------------------------------------------------- */
 
+/* whole TOPK_LANES, as topk_column needs them */
 enum { LINES = 64 };
 /* Rows `first` to `first` + n - 1 of a matrix with m columns. */
 struct lines { const float *S; uint32_t n, m, first; struct csls_side *to; };
@@ -223,6 +224,7 @@ void csls_matrix(float *S, uint32_t n, uint32_t m, int K)
 {
     float *row = mem_alloc(((size_t)n + 1) * sizeof *row),
           *col = mem_alloc(((size_t)m + 1) * sizeof *col);
+    /* both before S changes */
     csls_means(S, n, m, K, row, col);
     struct scale c = { S, m, row, col };
     par_for(n, scale_row, &c);

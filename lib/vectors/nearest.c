@@ -291,6 +291,7 @@ static void search_int8(const struct search *s, struct worker *w, uint32_t z0, u
 /* Upper bounds from inner products, in place. */
 static void bound_row(const struct search *s, uint32_t i, uint32_t z0, uint32_t z1, float *u)
 {
+    /* a bound is rounded up, never down */
     float error = (float)(s->of->float_error * (1 + 1e-6));
     uint32_t n = z1 - z0;
     if (s->how == CSLS_NN)
@@ -313,6 +314,7 @@ static void search_float(const struct search *s, struct worker *w, uint32_t z0, 
     const struct nearest *of = s->of;
     size_t d = (size_t)of->d;
     if (!w->tile) w->tile = mem_zero((size_t)BLOCK_X * BLOCK_Z, sizeof *w->tile);
+    /* on this thread, which is one of the pool's */
     gemm_here(false, true, (int)(w->x1 - w->x0), (int)(z1 - z0), of->d, 1, of->X + w->x0 * d, of->d,
               of->Z + z0 * d, of->d, 0, w->tile, BLOCK_Z);
     for (uint32_t i = w->x0; i < w->x1; i++) {
@@ -320,6 +322,7 @@ static void search_float(const struct search *s, struct worker *w, uint32_t z0, 
         bound_row(s, i, z0, z1, u);
         /* Lanes at once against both limits: after the first blocks hardly any may enter. */
         for (uint32_t z = z0; z < z1; z += TOPK_LANES) {
+            /* May look past z1, at numbers of an earlier block: the loop below ends at z1. */
             if (!topk_any(u + (z - z0), w->row_limit[i - w->x0])
                 && !topk_any_of(u + (z - z0), w->column_limit + z))
                 continue;
@@ -334,9 +337,11 @@ static int search_block(void *ctx, size_t b, int thread)
     const struct search *s = ctx;
     const struct nearest *of = s->of;
     struct worker *w = s->worker[thread];
+    /* heaps for all columns only where a thread has come to work */
     if (!w) w = s->worker[thread] = worker_new(s);
     w->x0 = (uint32_t)b * BLOCK_X;
     w->x1 = of->n - w->x0 < BLOCK_X ? of->n : w->x0 + BLOCK_X;
+    /* CSLS has the product twice, and so its bound's terms */
     float times = s->how == CSLS_CSLS ? 2 : 1;
     for (uint32_t r = 0; r < BLOCK_X; r++) {
         uint32_t i = w->x0 + r;

@@ -39,6 +39,7 @@ static void grow(struct quadtree *t, const double *Y, uint32_t begin, uint32_t e
 {
     size_t c = t->cells++;
     double x = 0, y = 0;
+    /* may move the cells: below, this one is named by its number */
     mem_room(&t->cell, &t->cap, t->cells, sizeof *t->cell);
     for (uint32_t i = begin; i < end; i++) {
         x += Y[2 * (size_t)t->order[i]];
@@ -47,6 +48,8 @@ static void grow(struct quadtree *t, const double *Y, uint32_t begin, uint32_t e
     t->cell[c] = (struct cell){ x / (end - begin), y / (end - begin), width * width, begin, end,
                                 (uint32_t)t->cells };
     if (end - begin == 1 || depth == DEEPEST) return;
+    /* A counting sort keeps the order inside a quadrant: the tree is the same from the same
+     * points. */
     uint32_t first[5] = { begin }, count[4] = { 0 };
     for (uint32_t i = begin; i < end; i++)
         count[(Y[2 * (size_t)t->order[i]] >= cx) + 2 * (Y[2 * (size_t)t->order[i] + 1] >= cy)]++;
@@ -92,6 +95,7 @@ double quadtree_repulsion(const struct quadtree *t, const double *Y, uint32_t i,
     for (uint32_t k = 0; k < t->cells; ) {
         const struct cell *c = &t->cell[k];
         double dx = yx - c->x, dy = yy - c->y, dd = dx * dx + dy * dy;
+        /* unsigned: false below the beginning, too */
         bool inside = at - c->begin < c->end - c->begin;
         /* Barnes-Hut: a cell of width w at distance r counts as one point if w / r < theta. The
          * point's own cell is opened, whatever its size. */

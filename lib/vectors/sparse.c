@@ -15,6 +15,7 @@ static int by_place(const void *a, const void *b)
     const struct sparse_entry *x = a, *y = b;
     if (x->row != y->row) return x->row < y->row ? -1 : 1;
     if (x->col != y->col) return x->col < y->col ? -1 : 1;
+    /* The sum of equal places must not depend on the order in which they came. */
     return (x->v > y->v) - (x->v < y->v);
 }
 
@@ -162,6 +163,7 @@ static int product_rows(void *ctx, size_t chunk, int thread)
                 /* weights are positive; a zero would be listed twice */
                 if (!(v > 0)) continue;
                 if (sum[p->b->col[j]] == 0) touched[n++] = p->b->col[j];
+                /* in order of mid, whatever the thread: the same bytes */
                 sum[p->b->col[j]] += v;
             }
         }
@@ -286,6 +288,7 @@ static int outer_rows(void *ctx, size_t chunk, int thread)
             uint32_t c = o->a->col[i];
             if (o->b->dense[c] >= 0) continue;
             float v = o->weight * o->a->v[i];
+            /* ascending: the first m stand in front */
             for (size_t j = t->at[c]; j < t->at[c + 1] && t->col[j] < o->m; j++)
                 to[t->col[j]] += v * t->v[j];
         }
@@ -310,6 +313,7 @@ void sparse_ppmi(struct sparse *m, double power, double shift)
     size_t to = 0, begin = 0;
     for (size_t i = 0; i < m->at[m->rows]; i++) col[m->col[i]] += m->v[i];
     for (uint32_t c = 0; c < m->cols; c++)
+        /* pow(0, 0) is 1: an empty column must not count */
         if (col[c] > 0) total += col[c] = pow(col[c], power);
     for (uint32_t r = 0; r < m->rows; r++) {
         double row = 0;

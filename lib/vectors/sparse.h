@@ -14,8 +14,7 @@ struct sparse {
 
 struct sparse_entry { uint32_t row, col; float v; };
 
-/* From entries in any order (sorted here; equal places are added in the order in which they are
- * given). */
+/* From entries in any order (sorted here; equal places are added from the smallest up). */
 struct sparse *sparse_make(uint32_t rows, uint32_t cols, struct sparse_entry *e, size_t n);
 struct sparse *sparse_transpose(const struct sparse *m);
 void sparse_free(struct sparse *m);      /* NULL is fine */

@@ -47,6 +47,7 @@ static void conditional(const double *dd, size_t n, double perplexity, double *p
     double low = 0, high = INFINITY, beta = 1, least = INFINITY, want = log(perplexity);
     for (size_t j = 0; j < n; j++)
         if (dd[j] >= 0) least = fmin(least, dd[j]);
+    /* Where many points coincide no beta may be large enough: then it is the last. */
     for (int step = 0; step < 200; step++) {
         double sum = 0, moment = 0;
         for (size_t j = 0; j < n; j++) {
@@ -171,6 +172,8 @@ static void affinities_sparse(struct affinities *a, const float *X, uint32_t n, 
     *a = (struct affinities){ .n = n };
     struct source s = { .X = X, .n = n, .d = d, .perplexity = perplexity, .a = a, .near = near };
     near_ones(&s);
+    /* end[i] counts, then is where row i's next entry goes, in the end where it ends and row i + 1
+     * begins. */
     /* Both p_{j|i} and p_{i|j} into row i; equal columns, at most two, are added. */
     size_t *end = mem_zero((size_t)n + 1, sizeof *end), all = 0, m = 0;
     for (size_t k = 0; k < (size_t)n * near; k++) { end[k / near]++; end[s.index[k]]++; }
@@ -289,6 +292,7 @@ static double gradient(struct forces *f, float *flat, struct quadtree *tree, dou
     if (f->a->dense) {
         float *x = flat, *y = flat + f->a->pad;
         for (size_t i = 0; i < f->a->pad; i++) {
+            /* its square is still a float32, w^2 is 0 */
             x[i] = i < n ? (float)f->Y[2 * i] : 1e18f;
             y[i] = i < n ? (float)f->Y[2 * i + 1] : 1e18f;
         }
@@ -374,6 +378,7 @@ int tsne(const float *X, uint32_t n, int d, const struct tsne_options *o, double
     for (size_t k = 0; k < nn; k++) gain[k] = 1;
     begin(X, n, d, o, Y);
     for (int i = 0; i < o->iterations; i++) {
+        /* both as in van der Maaten's code and in scikit-learn */
         double momentum = i < o->early ? 0.5 : 0.8;
         gradient(&f, flat, tree, i < o->early ? o->exaggeration : 1, G);
         /* scikit-learn begins its second phase at rest */

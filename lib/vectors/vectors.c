@@ -106,6 +106,7 @@ int vectors_specific(struct vectors *a, struct vectors *b, uint64_t least)
     struct vectors *side[2] = { a, b };
     bool *keep[2];
     for (int k = 0; k < 2; k++) {
+        /* Both are marked before either is cut: each is looked up in the other whole. */
         struct vectors *v = side[k], *other = side[1 - k];
         keep[k] = mem_zero((size_t)v->n + 1, sizeof *keep[k]);
         for (uint32_t i = 0; i < v->n; i++) {

@@ -23,6 +23,7 @@ const struct opt vectors_rows[] = {
 };
 
 enum { MOST_DIM = 1 << 16 };
+/* numbers of rows are uint32_t, in tables at most half full (id_table.h) */
 #define MOST_ROWS (UINT32_MAX / 4)
 
 /* Adds a row unless its word is known or it is all zero. The table grows with the rows. */
@@ -69,6 +70,7 @@ static bool number(const char **p, const char *end, float *to)
         bool down = q < end && *q == '-';
         if (q < end && (*q == '-' || *q == '+')) q++;
         int n = 0;
+        /* five digits fit an int; a longer exponent is not plain, and strtod's */
         for (; q < end && isdigit((unsigned char)*q) && n < 5; q++, n++) e = e * 10 + (*q - '0');
         if (!n) return false;
         if (down) e = -e;
@@ -102,6 +104,7 @@ static bool number(const char **p, const char *end, float *to)
 static bool header(const char *line, size_t len, uint64_t *n, uint64_t *dim)
 {
     char end;
+    /* sscanf alone would take signs and spaces in front; %c sees a third field */
     return len < 64 && sscanf(line, "%" SCNu64 " %" SCNu64 " %c", n, dim, &end) == 2
            && isdigit((unsigned char)line[0]);
 }
@@ -173,6 +176,7 @@ static struct vectors *read_text(const char *path, const struct vectors_options 
             has_header = true;
             continue;
         }
+        /* the rest is not read, so its rows cannot be compared with the first line's */
         if (o && o->max && v && v->n >= o->max) { r = 0; has_header = false; break; }
         if (!n) {
             r = err_set("%s:%" PRIu64 ": an empty line; expected \"word v1 v2 ...\"", text_name(t),
@@ -197,8 +201,9 @@ static struct vectors *read_text(const char *path, const struct vectors_options 
             while (*p == ' ' || *p == '\t') p++;
             const char *at = p;
             if (!number(&p, line + n, &row[k]) || !isfinite(row[k])) {
+                size_t len = strcspn(at, " \t\r\n");
                 r = err_set("%s:%" PRIu64 ": \"%.*s\" is not a finite number", text_name(t),
-                            text_lineno(t), (int)(strcspn(at, " \t\r\n") % 64), at);
+                            text_lineno(t), len < 64 ? (int)len : 64, at);
                 break;
             }
         }
@@ -273,6 +278,7 @@ static struct vectors *read_binary(const char *path, const struct map *m,
     int r = 0;
     p = nl + 1;
     for (uint64_t i = 0; r == 0 && i < want && !(o && o->max && v->n >= o->max); i++) {
+        /* word2vec ends a vector with "\n", gensim does not */
         while (p < end && *p == '\n') p++;
         const unsigned char *space = memchr(p, ' ', (size_t)(end - p));
         if (!space || space == p || (size_t)(end - space - 1) < bytes) {
@@ -293,6 +299,7 @@ static struct vectors *read_binary(const char *path, const struct map *m,
         else add(v, o, word, len, row);
         p = space + 1 + bytes;
     }
+    /* the last vector's "\n", perhaps */
     if (r == 0 && !(o && o->max && v->n >= o->max) && (size_t)(end - p) > 1)
         r = err_set("%s: %zu bytes after the %" PRIu64 " vectors that its first line announces",
                     path, (size_t)(end - p), want);
@@ -335,6 +342,7 @@ static struct vectors *table(const char *path, const float *x, uint64_t n, uint6
                 break;
             }
         } else len = (size_t)snprintf(number_word, sizeof number_word, "%" PRIu64, i);
+        /* below the limit of rows as well: a damaged file is not read in part */
         for (uint64_t k = 0; k < dim; k++)
             if (!isfinite(x[i * dim + k]))
                 r = err_set("%s: vector %" PRIu64 " has a number that is not finite", path, i + 1);
@@ -417,6 +425,7 @@ static struct vectors *read_npy(const char *path, const struct map *m,
               && (fortran || strstr(text, "'fortran_order': False"));
     char close = 0;
     if (!ok || !shape || sscanf(shape + 8, " ( %" SCNu64 " , %" SCNu64 " %c", &n, &dim, &close) != 3
+        /* "(2, 3,)" is the same tuple; a third dimension shows in the bytes, below */
         || (close != ')' && close != ',')) {
         err_set("%s: expected a two-dimensional array of float16, float32 or float64; its header "
                 "is %.120s",
@@ -517,9 +526,11 @@ struct vectors *vectors_read(const char *path, const struct vectors_options *o)
     struct map m;
     if (!path || !strcmp(path, "-")) return read_text(path, o);
     size_t n = strlen(path);
+    /* By its name first: one that is damaged at its start must not pass for text. */
     if (n > 12 && !strcmp(path + n - 12, ".safetensors")) return read_safetensors(path, o);
     if (map_open(&m, path) < 0) return NULL;
     bool npy = m.n >= 6 && !memcmp(m.p, "\x93NUMPY", 6),
+         /* a header below 4 GiB, its length in eight bytes, then JSON */
          tensors = m.n >= 10 && !memcmp(m.p + 4, "\0\0\0\0{\"", 6);
     struct vectors *v = npy               ? read_npy(path, &m, o)
                         : tensors         ? read_safetensors(path, o)
@@ -560,6 +571,7 @@ int vectors_put(struct out *o, const char *word, size_t len, const float *x, int
     size_t n = 0;
     if (out_write(o, word, len) < 0) return -1;
     for (int k = 0; k < dim; k++) {
+        /* a space and "-1.17549435e-38" are 16 */
         if (n + 32 > sizeof buf) {
             if (out_write(o, buf, n) < 0) return -1;
             n = 0;
@@ -611,6 +623,7 @@ static int write_npy(const struct vectors *v, const char *path)
     if (r == 0) r = out_write(rows, v->x, (size_t)v->n * (size_t)v->dim * sizeof *v->x);
     if (r == 0) r = out_flush(rows);
     char *name = NULL;
+    /* beside standard output there is no place for words */
     if (r == 0 && path && strcmp(path, "-")) {
         size_t size;
         char *lines = word_lines(v, &size);

@@ -67,6 +67,7 @@ static int write_all(struct vectors_stream *s)
     size_t size[SPOOLS] = { (size_t)s->n * (size_t)s->dim * sizeof(float), s->bytes,
                             ((size_t)s->n + 1) * sizeof s->bytes };
     void *p[SPOOLS] = { 0 };
+    /* the most that vectors_read takes */
     int r = s->n && s->n < UINT32_MAX / 4
                 ? 0
                 : err_set("%llu vectors: text can hold them, this form cannot",

@@ -24,6 +24,7 @@ struct sparse *word_context_of(const struct cooc *c, const struct vectors *v)
     int r = 0;
     for (int i = 0; i < c->planes; i++) {
         const struct cooc_plane *at = &c->plane[i];
+        /* A pair has two bytes at least: a damaged number must not ask for all memory. */
         pairs += at->total.pairs < at->data_size ? at->total.pairs : at->data_size;
     }
     /* with few of the words only some of the pairs are kept */
@@ -40,6 +41,7 @@ struct sparse *word_context_of(const struct cooc *c, const struct vectors *v)
                 float x = (float)((double)p->count[i] / (double)c->scheme.unit);
                 mem_room(&e, &cap, n + 2, sizeof *e);
                 e[n++] = (struct sparse_entry){ (uint32_t)row, (uint32_t)col, x };
+                /* the file has one triangle; the diagonal is in it once, with both sides' weight */
                 if (c->scheme.sides == COOC_SYMMETRIC && row != col)
                     e[n++] = (struct sparse_entry){ (uint32_t)col, (uint32_t)row, x };
             }

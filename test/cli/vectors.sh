@@ -236,6 +236,9 @@ printf 'a 1 2\nb 1 2 3\n' > long.vec
 fails 1 'long.vec:2: more than 2 numbers' dict-induce --src long.vec --tgt "$g/b.vec" -o out
 printf 'a 1 nan\n' > nan.vec; fails 1 'nan.vec:1: "nan" is not a finite number' dict-induce \
     --src nan.vec --tgt "$g/b.vec" -o out
+printf 'a 1 %070d_\n' 0 > wide.vec
+fails 1 "wide.vec:1: \"$(printf %064d 0)\" is not a finite" dict-induce --src wide.vec \
+    --tgt "$g/b.vec" -o out
 printf 'a 1 2x\n' > x.vec; fails 1 'x.vec:1: "2x" is not a finite' dict-induce --src x.vec \
     --tgt "$g/b.vec" -o out
 printf '3 2\na 1 2\nb 1 2\n' > lies.vec
