@@ -315,6 +315,7 @@ static int merge_runs(struct counter *c, struct cooc_totals *t)
         rc = put_rows(c, make_runs, t);
     }
     for (int i = 0; i < c->o->threads; i++) {
+        /* kept until here: each group's streams are opened in the memory of those before */
         for (size_t k = 0; k < batch; k++) spill_stream_free(&c->stream[i][k]);
         free(c->stream[i]);
     }
@@ -347,6 +348,7 @@ static int count_plane(struct counter *c, const struct cooc_input *in, int n)
             rc = put_rows(c, make_segments, &t);
             break;
         }
+        /* none: the text ended where the run before did */
         if (c->fulls) {
             struct cooc_totals scratch = { 0 };
             if (!c->spill
@@ -354,6 +356,7 @@ static int count_plane(struct counter *c, const struct cooc_input *in, int n)
                 rc = -1;
                 break;
             }
+            /* where pack_run and write_run write from here on */
             c->into = c->spill;
             rc = put_rows(c, make_segments, &scratch);
             c->into = NULL;
@@ -483,6 +486,7 @@ static struct lookup *skipping(struct counter *c, bool **skip, struct vocab **wi
     for (char *p = copy, *nl; p < copy + s->size; p = nl + 1) {
         nl = memchr(p, '\n', (size_t)(copy + s->size - p));
         *nl = 0;
+        /* the others are marked in c->skip; a token twice would be no vocabulary */
         if (vocab_id(v, p, (size_t)(nl - p)) == VOCAB_UNK) token[n++] = p;
     }
     *wider = vocab_make(token, NULL, n);
@@ -506,6 +510,7 @@ int cooc_count(const struct cooc_input *input, int n, const struct cooc_count_op
     /* here, and not when memory is full, hours later */
     int rc = tmp_check(o.tmp);
     for (int i = 0; i < n && rc == 0; i++)
+        /* a language that the command line names stands, whatever the shard says */
         if (!in[i].lang[0] && intake_is_shard(in[i].path))
             rc = intake_shard_lang(in[i].path, in[i].lang);
     /* planes stand in order of language, whatever the order of the inputs */

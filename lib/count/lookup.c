@@ -41,6 +41,7 @@ static void table_make(struct table *t, const struct vocab *v, uint32_t from, ui
         struct entry e = { .id = id };
         memcpy(&e.a, word, 8);
         memcpy(&e.b, word + 8, 8);
+        /* without comparing: a vocabulary has no token twice */
         uint32_t i = place(e.a, e.b) & t->mask;
         while (t->entry[i].id) i = (i + 1) & t->mask;
         t->entry[i] = e;
@@ -124,6 +125,7 @@ size_t lookup_ids(const struct lookup *l, const char **s, const char *end, uint3
             memcpy(&b, p + 8, 8);
             a = low_bytes(a, n < 8 ? n : 8);
             b = low_bytes(b, n < 8 ? 0 : n - 8);
+            /* one hash for both tables; each takes its own low bits of it */
             uint32_t at = place(a, b), found = table_id(&l->hot, at, a, b);
             if (found == VOCAB_UNK && l->rest.entry) {
                 __builtin_prefetch(&l->rest.entry[at & l->rest.mask]);

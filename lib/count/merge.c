@@ -22,10 +22,12 @@ static int make(void *ctx, uint32_t group, int thread, struct groups *g, struct 
     for (int i = 0; i < m->parts; i++) {
         stream_of_file(&m->stream[thread][i], m->in[m->part[i].file], m->part[i].plane,
                        (uint32_t)group_first(group), (uint32_t)last);
+        /* after stream_of_file, which sets its own */
         m->stream[thread][i].file.every = m->every;
     }
     int rc = streams_make(m->stream[thread], (size_t)m->parts, group, m->ids, &m->sum[thread], g,
                           b);
+    /* Pages that other threads still read come back from the file. */
     for (int i = 0; i < m->parts; i++) cooc_forget(m->in[m->part[i].file]);
     return rc;
 }

@@ -77,6 +77,7 @@ void cooc_segment_sort(struct cooc_segment *s)
      * in the cache. No pair exists before it is summed, and memory is 8 bytes per token whatever
      * the window. */
     for (uint32_t i = s->owned; i < end; i++) start[s->id[i]]++;
+    /* gaps and ends of sentences are no rows */
     for (uint32_t id = 0; id < VOCAB_SPECIALS; id++) start[id] = 0;
     for (uint32_t id = 0; id <= s->ids; id++) {
         uint32_t n = start[id];
@@ -87,13 +88,15 @@ void cooc_segment_sort(struct cooc_segment *s)
         if (s->id[i] >= VOCAB_SPECIALS) s->place[start[s->id[i]]++] = i;
     memmove(start + 1, start, s->ids * sizeof *start);      /* each start is now the next one's */
     start[0] = 0;
+    /* fetched ahead of the last places, never counted */
     for (uint32_t i = 0; i <= AHEAD; i++) s->place[sum + i] = 0;
 }
 
 /* Adds w(d) to column c. What is not wanted (columns below `least`: the other triangle, gaps) goes
  * to a place of its distance that is never read: no branch that mispredicts, and no sum that the
  * next addition would have to wait for. A column that is new is noted without a branch, too. (Going
- * without the branch at ends of sentences as well, at window 2, was 3% slower.) */
+ * without the branch at ends of sentences as well, at window 2, was 3% slower.) No sum is looked at
+ * for overflow: plan_make keeps a run short enough. */
 #define ADD(c, d) do { \
         uint32_t c_ = (c) >= least ? (c) : trash + ((d) & (ROW_TRASH - 1)); \
         uint64_t s_ = sum[c_]; \

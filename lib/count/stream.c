@@ -22,6 +22,7 @@ static int64_t take(struct stream *s, uint32_t row, struct row_sum *r)
         s->i = 0;
         int rc = s->next(s);
         if (rc < 0) return -1;
+        /* an id is below it: no row */
         if (rc == 0) { s->pairs.n = 0; return UINT32_MAX; }
     }
 }

@@ -77,6 +77,7 @@ struct cooc_writer *cooc_create(struct out *o, const struct cooc_head *h, const 
     w->ids = h->ids;
     w->index_hash = XXH3_createState();
     if (!w->index_hash) mem_none(sizeof *w->index_hash);
+    /* padded with zeros, as the footer has it */
     strncpy(w->ref, h->ref ? h->ref : "", COOC_LANG - 1);
     unsigned char p[HEADER_BYTES] = { 0 };
     memcpy(p, COOC_MAGIC, 8);
@@ -150,6 +151,7 @@ static int put_index(struct cooc_writer *w)
             if (put(w, buf, n) < 0) return -1;
             left -= n;
         }
+        /* the next plane's index overwrites this one */
         if (fseeko(w->index_file, 0, SEEK_SET) != 0) return err_sys(what, dir);
     }
     return put(w, w->index, w->index_n);
@@ -168,6 +170,7 @@ int cooc_plane_end(struct cooc_writer *w, const struct cooc_totals *t, const uin
     int rc = 0;
     for (uint32_t id = VOCAB_SPECIALS; id < w->ids && rc == 0; ) {
         unsigned char *p = buf;
+        /* a varint of 64 bits has ten bytes at most */
         for (; id < w->ids && p < buf + sizeof buf - 10; id++) p = varint_put(p, word_count[id]);
         XXH3_64bits_update(&h, buf, (size_t)(p - buf));
         rc = put(w, buf, (size_t)(p - buf));
