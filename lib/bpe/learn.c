@@ -133,6 +133,7 @@ static int fill_cells(struct learn *l, const struct counted_word *words, size_t 
     if (make_room(l, words, n) < 0) return -1;
     uint32_t (**page)[2] = mem_zero(PAGES, sizeof *page);
     size_t k = 0, r = 0;
+    /* the first word, too, has a cell before it that is no neighbour */
     l->cell[k++] = 0;
     for (size_t i = 0; i < n; i++) {
         const char *s = words[i].s;
@@ -191,6 +192,7 @@ static uint32_t add_pair(struct learn *l, uint32_t h, struct pair p)
     mem_room(&l->pair, &l->pair_cap, l->pairs + 1, sizeof *l->pair);
     l->pair[l->pairs] = p;
     l->slot[h] = (uint32_t)++l->pairs;
+    /* half full: a free slot is found soon, and most look-ups end at one */
     if (2 * l->pairs > l->mask) grow_slots(l);
     return (uint32_t)l->pairs - 1;
 }
@@ -413,6 +415,7 @@ static void merge(struct learn *l, uint32_t pair, uint32_t merged)
         if (i + AHEAD < n) __builtin_prefetch(&l->cell[place[i + AHEAD]]);
         uint32_t *c = &l->cell[place[i]];
         if (*c != left || c[step] != right) continue;       /* overlapped by the merge before */
+        /* older places of pairs that began here find no symbol any more */
         c[step] = GONE;
         *c = merged;
         c[cells - 1] = BACK | merged;
@@ -469,7 +472,9 @@ int bpe_learn(const struct counted_word *words, size_t n, const struct learn_opt
     if (check_counts(words, n) < 0) return -1;
     struct learn l = { 0 };
     symbols_init(&l.names);
-    l.min_count = (o->min_frequency ? o->min_frequency : 1) << o->unit_shift;
+    uint64_t least = o->min_frequency ? o->min_frequency : 1;
+    /* one that leaves 64 bits is one that no pair reaches */
+    l.min_count = least > UINT64_MAX >> o->unit_shift ? UINT64_MAX : least << o->unit_shift;
     if (fill_cells(&l, words, n) < 0) { learn_free(&l); return -1; }
     if (o->copied) o->copied(o->ctx);
     size_t merges = o->merges, characters = l.names.n - 1;

@@ -94,6 +94,8 @@ is "$(bpe-learn -q -n 1 en=en de=de)" "a b</w> 1000"
 for i in {1..900}; do echo ab; done > most; for i in {1..100}; do echo xy xy xy xy; done > few
 is "$(bpe-learn -q -n 2 --alpha 0.5 en=most de=few)" "$(printf 'x y</w> 1000\na b</w> 750')"
 is "$(bpe-learn -q -n 2 --alpha 0.7 en=most de=few)" "$(printf 'a b</w> 823\nx y</w> 707')"
+is "$(bpe-learn -q -n 2 --alpha 0.7 --min-frequency 281474976710656 en=most de=few)" "" \
+    "2^48 in units of 2^-16"
 is "$(bpe-learn -q -n 3 --dict-input <(vocab-count en de))" "$(bpe-learn -q -n 3 en de)"
 is "$(bpe-learn -q -t -n 3 en)" "a b</w> 1000"       # symbols: a, b</w>, ab</w>
 fails 1 '2 distinct characters .*so 2 symbols in all leave no merge' bpe-learn -q -t -n 2 -o out en
