@@ -150,11 +150,10 @@ struct bpe *bpe_new(const struct codes *codes, const char *separator)
     b->symbol = mem_grow(sym, b->names.n, sizeof *sym);
     for (uint32_t id = 1; id < b->names.n; id++) {
         const char *s = symbols_text(&b->names, id);
-        /* Listed tokens are looked up once, here: the words of a text then cost no comparison of
-         * strings. */
         size_t n = symbols_len(&b->names, id);
         b->symbol[id].bytes = (uint32_t)n;
         note_character(b, id, s, n, false);
+        /* version 0.1 joins "</w>" by an operation, like any other symbol */
         if (b->version == 2 && ends_word(s, n))
             note_character(b, id, s, n - (sizeof CODES_END - 1), true);
     }
@@ -179,11 +178,13 @@ int bpe_limit(struct bpe *b, const char *path, uint64_t min_count)
     size_t cap = 0, sep = strlen(b->separator);
     const size_t end = sizeof CODES_END - 1;
     if (b->version == 1) b->with_end = mem_zero(b->names.n, sizeof *b->with_end);
+    /* Tokens are looked up once, here: the words of a text then cost no comparison of strings. */
     for (uint32_t id = 1; id < b->names.n && b->limited; id++) {
         size_t n = symbols_len(&b->names, id);
         mem_room(&text, &cap, n + sep + end, 1);
         memcpy(text, symbols_text(&b->names, id), n);
         if (ends_word(text, n)) b->symbol[id].final_known = listed(v, text, n - end, min_count);
+        /* a list holds tokens as they are printed: "x@@" inside a word, "x" at its end */
         memcpy(text + n, b->separator, sep);
         b->symbol[id].inner_known = listed(v, text, n + sep, min_count);
         if (b->with_end) {
@@ -276,6 +277,7 @@ static inline void look_up(const struct bpe *b, const uint32_t *sym, size_t i, s
                            uint32_t *key, uint32_t *made)
 {
     const struct pair *p = find_pair(b, sym[i], sym[j]);
+    /* 31 bits: ranks are below CODES_MAX, places up to SHORT + 1 */
     key[i] = p->rank == NEVER ? NEVER : p->rank << PLACE | (uint32_t)i;
     made[i] = p->merged;
 }
@@ -297,6 +299,7 @@ static size_t merge_in_order(const struct bpe *b, struct item *item, size_t k)
         next[keys] = (uint8_t)(keys + 1);
         prev[keys + 1] = (uint8_t)keys;
     }
+    /* least takes four at a time */
     while (keys % 4) key[keys++] = NEVER;
     for (uint32_t best; (best = least(key, keys)) != NEVER; ) {
         size_t i = best & ((1 << PLACE) - 1), gone = next[i], after = next[gone], before = prev[i];
@@ -426,6 +429,7 @@ static size_t merge_long(const struct bpe *b, struct bpe_scratch *s, size_t k,
             s->next[i] = s->next[j];
             if (s->next[j] < end) s->prev[s->next[j]] = i;
             s->next[j] = none;
+            /* in place: no more entries than have been read */
             s->batch[merged_n++] = i;
         }
         for (size_t x = 0; x < merged_n; x++) {
@@ -433,6 +437,7 @@ static size_t merge_long(const struct bpe *b, struct bpe_scratch *s, size_t k,
             if (i) push_pair(b, s, s->prev[i], i);
             if (s->next[i] < end) push_pair(b, s, i, s->next[i]);
         }
+        /* passed over in this step only: the next draws for them anew */
         while (dropped_n) heap_push(s, s->dropped_out[--dropped_n]);
     }
     size_t m = 0;
@@ -467,6 +472,7 @@ static size_t take_apart(const struct bpe *b, struct bpe_scratch *s, size_t n, u
                  right = known ? 0 : b->symbol[whole].right;
         uint32_t middle = left ? from + b->symbol[left].bytes : 0;
         if (!left || middle > to
+            /* Only edited codes have such a symbol: "</w>" cut in two, or in front. */
             || (final && !ends_word(symbols_text(&b->names, right), b->symbol[right].bytes))) {
             n = emit(s, n, from, to);
             if (!todo) return n;
@@ -483,6 +489,7 @@ static size_t take_apart(const struct bpe *b, struct bpe_scratch *s, size_t n, u
         s->todo[todo].to = to;
         s->todo[todo].final = final;
         todo++;
+        /* the left one first: its pieces come out first */
         sym = left; to = middle; final = false;
     }
 }
@@ -497,7 +504,7 @@ size_t bpe_word(const struct bpe *b, struct bpe_scratch *s, const char *word, si
     else if (k > SHORT) k = merge_long(b, s, k, drop);
     else if (b->in_order && !drop) k = merge_in_order(b, s->item, k);
     else k = merge_short(b, s->item, k, drop);
-    /* "</w>" alone is not printed */
+    /* "</w>" alone is not printed: its entry now ends the symbol before it */
     if (b->version == 1 && k > 1 && s->item[k - 1].from == n) s->item[--k].sym = 0;
     for (size_t i = 0; i < k; i++) {
         uint32_t from = s->item[i].from, to = s->item[i + 1].from;

@@ -12,12 +12,14 @@ struct cache *cache_new(size_t bytes, int threads)
 {
     struct cache *c = mem_zero(1, sizeof *c);
     uint64_t slots = 1 << 12;
-    /* a slot for every 64 bytes of entries */
+    /* a slot for every 64 bytes of entries; their number stays below 2^32, so that a slot's place
+     * comes from the half of the hash that it does not keep */
     while (slots * 64 < bytes && slots < (uint64_t)1 << 31) slots *= 2;
     c->slot = mem_zero(slots, sizeof *c->slot);
     c->mask = slots - 1;
     c->size = UNIT
               + (bytes < (size_t)CHUNK * (size_t)threads ? (size_t)CHUNK * (size_t)threads : bytes);
+    /* a slot has 32 bits for a place */
     if (c->size > (size_t)UINT32_MAX * UNIT) c->size = (size_t)UINT32_MAX * UNIT;
     /* the system gives pages as they are touched: a small text pays for what it uses */
     c->arena = mem_alloc(c->size);
@@ -96,6 +98,7 @@ void cache_put(struct cache *c, int thread, uint64_t hash, struct key16 key, con
             /* another thread was first: the entry's bytes are used for the next word */
             return;
     }
+    /* only now: an entry that is not in a slot is overwritten by the next */
     k->at += need;
     uint64_t left = atomic_load_explicit(&c->left, memory_order_relaxed);
     while (left

@@ -74,6 +74,7 @@ int codes_parse(struct codes *c, const char *name, const char *text, size_t n, s
     /* 3: fastBPE, 2: subword-nmt; by the first line of merges */
     int per_line = 0;
     codes_init(c, CODES_SUBWORD_NMT);
+    /* subword-nmt's rule: what has no version line is 0.1; fields may say fastBPE below */
     c->version = 1;
     for (size_t at = 0; at < n; ) {
         const char *s = text + at, *nl = memchr(s, '\n', n - at);

@@ -29,8 +29,9 @@ static pcre2_code *compile(const char *before, const char *pattern, const char *
         size_t from = strlen(before), in = at > from ? at - from : 0;
         err_set("glossary \"%s\": character %zu: %s; it must be a regular expression", pattern,
                 in + 1, why);
-    /* where there is no JIT compiler, matching interprets */
-    } else pcre2_jit_compile(re, PCRE2_JIT_COMPLETE);
+    } else
+        /* where there is no JIT compiler, matching interprets */
+        pcre2_jit_compile(re, PCRE2_JIT_COMPLETE);
     free(text);
     return re;
 }
@@ -53,6 +54,7 @@ struct glossary *glossary_new(const char *const *patterns, int n)
             return NULL;
         }
     }
+    /* subword-nmt leaves a part whole that any of them matches, whichever it was cut by */
     char *all = mem_zero(size, 1), *at = all;
     for (int i = 0; i < n; i++) at += sprintf(at, "%s%s", i ? "|" : "", patterns[i]);
     g->any = compile("^(", all, ")$", PCRE2_ANCHORED);
@@ -135,6 +137,7 @@ static int cut(const struct glossary *g, int i, struct glossary_scratch *s, cons
             return err_set("glossary \"%s\": matches what it matched before; leave \\K out",
                            g->text[i]);
         add(&s->b, &s->b_cap, count, text + from, begin - from);
+        /* as with a group around the whole in re.split: what matches is kept */
         add(&s->b, &s->b_cap, count, text + begin, end - begin);
         from = end;
     }

@@ -187,12 +187,14 @@ static void put_line(struct run *r, const char *s, const char *end, const char *
 {
     const char *begin = s;
     while (s < end && (*s == ' ' || *s == '\r')) s++;
+    /* a line of blanks alone: all of it is copied, its newline too */
     if (s == end) s = end = after;
     while (end > s && (end[-1] == ' ' || end[-1] == '\r')) end--;
     put_blanks(r, begin, s);
     for (const char *word = s; s <= end && r->rc == 0; s += SCAN)
         for (uint64_t m = breaks_of(s, end); m; m &= m - 1) {
             const char *gap = s + __builtin_ctzll(m);
+            /* what follows is copied, so the first of several spaces is the one that stays */
             if (gap > word) put_token(r, word, (size_t)(gap - word), gap < end);
             word = gap + 1;
         }

@@ -195,6 +195,7 @@ static int count_some(const struct job *j, const struct block *b, struct table *
             const struct table *p = &part[t[i + AHEAD].hash >> 59];
             __builtin_prefetch(entry_of(p, p->slot[(uint32_t)t[i + AHEAD].hash & p->mask].at));
         }
+        /* five bits for 32 PARTS; slots go by the lowest ones */
         int fresh = add(&part[t[i].hash >> 59], &t[i], 1);
         if (fresh && (fresh < 0 || check_word(j, b, t[i].s, t[i].n) < 0)) return -1;
     }
@@ -269,6 +270,7 @@ static int count_block(void *ctx, void *item, int thread)
     struct block *b = item;
     struct table *part = j->w->of[thread];
     const char *s = b->text, *end = s + b->n;
+    /* once per block, not per word: it may be passed by the new words of one */
     if (check_limit(j, part) < 0) return -1;
     for (int p = 0; p < PARTS; p++)
         if (!part[p].slot) grow(&part[p]);
