@@ -341,6 +341,7 @@ int cooc_stat(const struct cooc_view *w, struct out *out)
                 (double)t->mass / (double)s->unit, (double)t->max / (double)s->unit);
     }
     uint32_t *n = mem_zero(c->ids, sizeof *n);
+    /* id 0 is a special: no pair counts there */
     n[0] = s->sides == COOC_SYMMETRIC;
     int rc = cooc_view_each(w, each_length, n);
     uint64_t bin[33] = { 0 };

@@ -53,7 +53,8 @@ static int each_length(void *ctx, uint32_t row, uint32_t col, cooc_x x)
     struct csr *m = ctx;
     m->at[row - VOCAB_SPECIALS + 1]++;
     if (m->twice && row != col) m->at[col - VOCAB_SPECIALS + 1]++;
-    /* looked at in the first pass, before anything is written */
+    /* looked at in the first pass, before anything is written; a sum over languages may leave the
+     * 63 bits of each count */
     return m->w->counts && x >= 0x1p63L
                ? err_set("%s: a count above 2^63 - 1, the largest of NumPy's int64", m->w->c->path)
                : 0;

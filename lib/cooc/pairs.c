@@ -25,6 +25,7 @@ int pairs_decode(const unsigned char *p, const unsigned char *end, uint32_t n, u
         if (!(p = varint_get(p, end, &v))) return -1;
         if (v & 1) {
             uint64_t step = v >> 1;
+            /* the same row is told by the column's step alone: one spelling */
             if (i > 0 && step == 0) return -1;
             if (step >= ids || (r += step) >= ids || r < VOCAB_SPECIALS) return -1;
             if (!(p = varint_get(p, end, &c))) return -1;
@@ -38,5 +39,6 @@ int pairs_decode(const unsigned char *p, const unsigned char *end, uint32_t n, u
         col[i] = (uint32_t)c;
         count[i] = v;
     }
+    /* bytes left over would be in the checksum and in no pair */
     return p == end ? 0 : -1;
 }

@@ -68,6 +68,7 @@ static int read_header(struct cooc *c)
         return foreign_refuse(c->path, p, c->n, "a .cooc file (cooc-count makes them)") < 0
                    ? -1
                    : err_set("%s: byte 0: is not a .cooc file (cooc-count makes them)", c->path);
+    /* before any field is read: all are within these bytes */
     if (c->n < HEADER_BYTES + FOOTER_BYTES)
         return c->n < 8 ? err_set("%s: is not a .cooc file (cooc-count makes them)", c->path)
                         : bad(c, c->n, "the file ends within its header");
@@ -135,7 +136,7 @@ static int read_plane(struct cooc *c, struct cooc_plane *pl, uint64_t at, uint64
     if (t->unknown > t->tokens || t->rows > t->pairs || t->rows > c->ids || t->max > COOC_MAX_COUNT)
         return bad(c, at, "impossible totals");
     /* Sections must follow one another without a gap: no byte of the file is outside all
-     * checksums. */
+     * checksums. Limits are compared by subtraction: a sum of damaged numbers could wrap. */
     if (data_at != (*end + 7) / 8 * 8 || data_at > limit || data_size > limit - data_at
         || zeros(c, *end, data_at) < 0)
         return bad(c, at, "the counts are not where they should be");
@@ -162,6 +163,7 @@ static int read_plane(struct cooc *c, struct cooc_plane *pl, uint64_t at, uint64
     uint64_t next = 0, pairs = 0;
     for (uint64_t i = 0; i < blocks; i++) {
         struct cooc_block b = index_get(pl->index + i * INDEX_ENTRY);
+        /* more than COOC_BLOCK would run over struct cooc_pairs */
         if (b.at != next || b.pairs < 1 || b.pairs > COOC_BLOCK || b.bytes > data_size - next
             || b.row < VOCAB_SPECIALS || b.row >= c->ids || b.col < VOCAB_SPECIALS
             || b.col >= c->ids || (c->scheme.sides == COOC_SYMMETRIC && b.col < b.row))
@@ -201,6 +203,7 @@ static int read_all(struct cooc *c)
     for (uint64_t i = 0; i < planes; i++, c->planes++) {
         if (read_plane(c, &c->plane[i], directory + i * DIRECTORY_ENTRY, directory, &end) < 0)
             return -1;
+        /* cooc-merge writes planes in this order, and no language twice */
         if (i > 0 && strcmp(c->plane[i - 1].total.lang, c->plane[i].total.lang) >= 0)
             return bad(c, directory + i * DIRECTORY_ENTRY, "languages out of order");
     }
@@ -342,6 +345,7 @@ static const unsigned char *block_bytes(const struct cooc *c, const struct cooc_
  * mapped index: a copy would cost memory per block, and a search touches few of them. */
 static int64_t find_block(const struct cooc_plane *pl, uint32_t row, uint32_t col)
 {
+    /* row and column as one number: compared at once */
     uint64_t key = (uint64_t)row << 32 | col, low = 0, n = pl->blocks;
     while (n > 0) {
         uint64_t half = n / 2;
@@ -367,6 +371,7 @@ static int scan(const struct cooc *c, const struct cooc_plane *pl, const struct 
             if (!(p = varint_get(p, end, &k))) goto malformed;
         } else k += v >> 1;
         if (!(p = varint_get(p, end, &v))) goto malformed;
+        /* Rules of order are pairs_decode's to check: a look-up trusts the block's checksum. */
         if (r > row || (r == row && k >= col)) {
             *count = r == row && k == col ? v : 0;
             return 0;

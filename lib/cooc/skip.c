@@ -106,6 +106,7 @@ bool *cooc_skip_ids(const char *text, size_t size, const struct vocab *v)
     struct token t;
     for (size_t at = 0; next(text, size, &at, &t); ) {
         uint32_t id = vocab_id(v, t.s, t.n);
+        /* of a token that the vocabulary lacks there is no id; lib/count/count.c has it apart */
         if (id >= VOCAB_SPECIALS) skipped[id] = true;
     }
     return skipped;

@@ -205,6 +205,7 @@ bool cooc_value(const struct cooc_values *v, uint32_t row, uint32_t col, float *
 {
     /* X is symmetric and half of it is stored. */
     if (v->triangle && row > col) { uint32_t t = row; row = col; col = t; }
+    /* after the exchange, for either of them */
     if (row >= v->ids || col >= v->ids) return false;
     uint64_t low = v->at[row], end = v->at[row + 1], n = end - low;
     while (n > 0) {
