@@ -22,6 +22,7 @@ static int put(struct job *j, void *request)
 
 int job_send(struct ranks *r, struct job *j, int to, const void *data, size_t bytes)
 {
+    /* messages of one tag arrive in order (transport.h), and both sides cut alike */
     for (size_t at = 0; at < bytes; at += PIECE) {
         size_t n = bytes - at < PIECE ? bytes - at : PIECE;
         if (put(j, r->t->send(r->ctx, to, j->tag, (const char *)data + at, n)) < 0) return -1;
@@ -44,6 +45,7 @@ void job_begin(struct ranks *r, struct job *j)
      * promises tags up to 32,767. 0 is the watchdog's. */
     j->tag = 1 + r->jobs++ % 30000;
     pthread_mutex_lock(&r->lock);
+    /* a job of a run that has failed is over at once: job_wait gives the reason */
     if (r->broken) j->status = -1;
     else {
         *r->queue_end = j;
@@ -69,6 +71,7 @@ int job_wait(struct ranks *r, struct job *j)
 {
     pthread_mutex_lock(&r->lock);
     r->waiting = true;
+    /* the thread may be resting; it polls more often while somebody waits */
     if (!j->status) pthread_cond_signal(&r->work);
     while (!j->status) pthread_cond_wait(&r->changed, &r->lock);
     r->waiting = false;
@@ -78,6 +81,7 @@ int job_wait(struct ranks *r, struct job *j)
     }
     int rc = j->status < 0 ? -1 : 0;
     pthread_mutex_unlock(&r->lock);
+    /* nobody else has it now: ranks_break lets go of jobs under way before the lock opens */
     free(j->request);
     j->request = NULL;
     return rc;
@@ -92,10 +96,12 @@ static int clear(struct ranks *r, struct job *j)
         if (done == RANKS_GONE || done == RANKS_WRONG) {
             double now = clock_seconds();
             if (r->gone_at == 0) r->gone_at = now;
+            /* meanwhile it counts as under way */
             if (now - r->gone_at < GONE) done = 0;
         }
         /* watchdog.c reports it */
         if (done == RANKS_ENDED || done == RANKS_NOTIFIED) done = 0;
+        /* the list is not put in order: a job that failed is not looked at again */
         if (done < 0) return -1;
         if (!done) j->request[left++] = j->request[i];
     }
@@ -112,11 +118,14 @@ static int advance(struct ranks *r, struct job *j, bool *moved)
         if (j->n < had) *moved = true;
         if (j->n) return 0;
         int rc = j->next(r, j);
+        /* a step may have no messages, as of the last rank of a broadcast: the next one follows at
+         * once */
         if (rc) return rc;
         *moved = true;
     }
 }
 
+/* The caller may free the job as soon as the lock is open: nothing of it is read after that. */
 static void finish(struct ranks *r, int i)
 {
     pthread_mutex_lock(&r->lock);
@@ -136,6 +145,7 @@ static void activate(struct ranks *r)
         if (r->active[i]) continue;
         struct job *j = r->queue;
         r->queue = j->after;
+        /* or it would point into a job that its caller frees */
         if (!r->queue) r->queue_end = &r->queue;
         j->slot = i;
         r->active[i] = j;
@@ -154,6 +164,7 @@ bool jobs_advance(struct ranks *r)
         if (rc > 0) finish(r, i);
         if (rc < 0) {
             pthread_mutex_lock(&r->lock);
+            /* rank 0 says it: another's failure reaches it by a note */
             ranks_break(r, err_msg(), !r->place.rank, -1);
             pthread_mutex_unlock(&r->lock);
         }
@@ -177,6 +188,7 @@ static int all_gather_next(struct ranks *r, struct job *j)
     switch (j->stage++) {
     case 0:
         if (me) return job_send(r, j, 0, m->mine, m->bytes);
+        /* callers may have `mine` within `all` */
         memmove(all, m->mine, m->bytes);
         for (int i = 1; i < size && rc == 0; i++)
             rc = job_receive(r, j, i, all + (size_t)i * m->bytes, m->bytes);
@@ -208,6 +220,7 @@ static int broadcast_next(struct ranks *r, struct job *j)
     struct move *m = (struct move *)j;
     int me = r->place.rank, size = r->place.size, rc = 0, low = me & -me;
     switch (j->stage++) {
+    /* me & -me of rank 0 is 0: it has nobody above */
     case 0: return me ? job_receive(r, j, me - low, m->data, m->bytes) : 0;
     case 1:
         for (int bit = 1; bit < size && (!me || bit < low) && rc == 0; bit *= 2)
@@ -233,6 +246,7 @@ int ranks_agree(struct ranks *r, uint64_t number, const char *what)
     int rc = ranks_all_gather(r, &number, all, sizeof number);
     for (int i = 1; i < r->place.size && rc == 0; i++)
         if (all[i] != all[0])
+            /* all ranks compare the same numbers, so all fail alike, and none waits for another */
             rc = err_set("%s: %s is not rank 0's; start all ranks alike, with the same files",
                          ranks_name(r, i, name), what);
     free(all);
@@ -262,6 +276,7 @@ static int gather_next(struct ranks *r, struct job *j)
 int ranks_gather(struct ranks *r, const float *mine, float *all, const size_t *bound)
 {
     struct gather g = { .job.next = gather_next, .bound = bound, .mine = mine, .all = all };
+    /* also of a run of one, which has no r */
     if (!rank_of(r)) memcpy(all + bound[0], mine, part_bytes(bound, 0));
     if (size_of(r) < 2) return 0;
     job_begin(r, &g.job);
@@ -295,6 +310,7 @@ int ranks_scatter(struct ranks *r, const float *all, float *mine, const size_t *
 struct part sum_part(const struct ranks *r, const struct sum *s, int rank)
 {
     size_t size = (size_t)r->place.size, i = (size_t)rank;
+    /* a sharded optimiser's shares, which do not move with the piece that is added */
     if (s->a.bound) return (struct part){ s->a.bound[i], s->a.bound[i + 1] - s->a.bound[i] };
     /* by a product, not by a share of rounded size: parts differ by one number at most */
     size_t from = s->n * i / size, to = s->n * (i + 1) / size;

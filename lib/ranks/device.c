@@ -29,6 +29,7 @@ static const struct ranks_device *open_object(char *why, size_t size)
     }
     void *so = object_open(object, variable, RTLD_NOW, why, size);
     union { void *p; ranks_device_fn *fn; } open = { so ? dlsym(so, "ranks_device") : NULL };
+    /* the object is linked with nothing of the program: errors go through its err_set */
     const struct ranks_device *d = open.p ? open.fn(err_set) : NULL;
     if (d && d->abi == RANKS_DEVICE_ABI) return d;
     if (so) snprintf(why, size, "%s is of another build", object);
@@ -39,6 +40,7 @@ static const struct ranks_device *make_offer(void *stream, struct offer *mine)
 {
     const struct ranks_device *d;
     *mine = (struct offer){ .why = "it computes on a processor" };
+    /* without a GPU the object is not even looked for */
     if (!stream || !(d = open_object(mine->why, sizeof mine->why))) return NULL;
     if (d->which(mine->gpu) == 0) return d;
     snprintf(mine->why, sizeof mine->why, "%s", err_msg());
@@ -56,6 +58,7 @@ static void judge(const struct ranks *r, const struct offer *all, char *why, siz
             snprintf(why, size, "%s: %s", ranks_name(r, i, name), all[i].why);
             return;
         }
+        /* NCCL refuses two ranks on one GPU */
         for (int k = 0; k < i; k++)
             if (!strcmp(all[i].gpu, all[k].gpu)) {
                 snprintf(why, size, "%s and %s have the same GPU", ranks_name(r, k, name),
@@ -65,6 +68,7 @@ static void judge(const struct ranks *r, const struct offer *all, char *why, siz
     }
 }
 
+/* A GPU's message is often about a rank that is gone, which the watchdog soon says better. */
 int device_failed(struct ranks *r)
 {
     char *why = err_keep(), name[128];
@@ -74,6 +78,7 @@ int device_failed(struct ranks *r)
         rc = ranks_hold(r);
         nanosleep(&(struct timespec){ 0, 10000000 }, NULL);
     }
+    /* rank 0 puts the name before what others report (watchdog.c, hear), and here before its own */
     if (rc == 0 && r->place.rank == 0)
         err_set("%s: %s", ranks_name(r, 0, name), why);
     else if (rc == 0) err_set("%s", why);
@@ -84,9 +89,11 @@ int device_failed(struct ranks *r)
 static int meet(struct ranks *r, const struct ranks_device *d, void *stream)
 {
     unsigned char key[RANKS_DEVICE_KEY];
+    /* as long as ranks may take to meet at all (ranks.h) */
     double limit = 4 * r->patience, until;
     if (r->place.rank == 0 && d->invite(key) < 0) return -1;
     if (ranks_broadcast(r, key, sizeof key) < 0) return -1;
+    /* from here on by polling: a rank that never comes must not keep this one from saying so */
     if (d->start(key, r->place.rank, r->place.size, stream) < 0) return device_failed(r);
     until = clock_seconds() + limit;
     for (int there; (there = d->ready()) <= 0;) {
@@ -108,6 +115,8 @@ int ranks_device_open(struct ranks *r, void *stream, char *how, size_t size)
     struct offer mine, *all = mem_zero((size_t)r->place.size, sizeof *all);
     const struct ranks_device *d = make_offer(stream, &mine);
     char why[600];
+    /* apart from the offer: a rank with a GPU but without NCCL has a line to say, one without GPUs
+     * none */
     int gpus = stream != NULL, rc = 0;
     int *on = mem_zero((size_t)r->place.size, sizeof *on);
     if (ranks_all_gather(r, &mine, all, sizeof mine) < 0
@@ -115,6 +124,7 @@ int ranks_device_open(struct ranks *r, void *stream, char *how, size_t size)
         rc = -1;
     for (int i = 0; i < r->place.size; i++) {
         gpus |= on[i];
+        /* they came over the network */
         all[i].gpu[sizeof all[i].gpu - 1] = all[i].why[sizeof all[i].why - 1] = '\0';
     }
     judge(r, all, why, sizeof why);
@@ -122,6 +132,7 @@ int ranks_device_open(struct ranks *r, void *stream, char *how, size_t size)
         snprintf(how, size, "gradients travel through the hosts' memory, not by NCCL: %s", why);
     else if (rc == 0 && gpus) {
         rc = meet(r, d, stream);
+        /* even where they have not met: device_close then takes leave */
         r->device = d;
         snprintf(how, size, "%s: gradients travel from GPU to GPU", d->name);
     }
@@ -134,6 +145,7 @@ bool ranks_on_device(const struct ranks *r) { return r && r->device; }
 
 void ranks_device_add(struct ranks *r, float *x, const float *y, size_t n, bool bf16)
 {
+    /* failures stay (device.h): the next call that can report has the message */
     (void)r->device->add(RANKS_MODEL, x, y, n, bf16);
 }
 
@@ -161,6 +173,7 @@ static int make_room(struct ranks *r, size_t floats, size_t in, size_t out, stru
     if (bytes > r->device_cap) {
         /* waits for the GPU, which may still use it */
         r->device->release(r->device_stage);
+        /* before alloc, which may fail: device_close must not believe in room that is gone */
         r->device_cap = 0;
         if (!(r->device_stage = r->device->alloc(bytes))) return -1;
         r->device_cap = bytes;
@@ -176,6 +189,8 @@ static int make_room(struct ranks *r, size_t floats, size_t in, size_t out, stru
 static void put(struct ranks *r, bool send, int rank, void *data, size_t bytes)
 {
     if (!bytes) return;
+    /* collected, since a group begins all at once: one after another, two ranks could each wait for
+     * the other to receive */
     mem_room(&r->message, &r->message_cap, r->messages + 1, sizeof *r->message);
     r->message[r->messages++] = (struct ranks_message){ send, rank, data, bytes };
     if (send) r->times.sent += (double)bytes;
@@ -222,9 +237,12 @@ static int room_of(struct ranks *r, const struct sum *s, struct room *room)
 {
     struct tree_block b[TREE_BLOCKS];
     struct part mine = sum_part(r, s, r->place.rank);
+    /* without nodes it is a gather: nothing to add, and no room for it */
     size_t own = s->a.x ? (size_t)sum_nodes(r, s, r->place.rank, b) : 0, others = s->n - mine.n;
     size_t floats = s->a.x ? foreign_nodes(r, s) * mine.n : 0, in = 0, out = 0;
     if (s->a.bf16) {
+        /* the exchange brings nodes of my part, the gather sums of theirs: one room for both, one
+         * after the other */
         in = floats > others ? floats : others;
         out = own * others > mine.n ? own * others : mine.n;
     }
@@ -237,6 +255,8 @@ static int exchange(struct ranks *r, struct sum *s)
     struct tree_block b[TREE_BLOCKS];
     struct part mine = sum_part(r, s, r->place.rank);
     struct room room;
+    /* room's pointers move on as messages are put: add finds the places again from the same
+     * beginnings */
     if (room_of(r, s, &room) < 0) return -1;
     int me = r->place.rank, own = sum_nodes(r, s, me, b), rc = 0;
     for (int q = 0; q < r->place.size && rc == 0; q++) {
@@ -300,6 +320,7 @@ static int nodes_of(const struct ranks *r, const struct sum *s, struct ranks_nod
                 node[nodes].joins++;
         }
     }
+    /* what is no sibling of anything is joined from the right, as tree.h has it for the rest */
     if (nodes) node[nodes - 1].joins += (unsigned char)(top - 1);
     return nodes;
 }
@@ -329,11 +350,13 @@ static int add(struct ranks *r, const struct sum *s)
                 room.x += mine.n;
                 room.in += mine.n;
             }
+            /* before it is added: afterwards nobody knows whose it was */
             if (rc == 0) rc = d->check(x, mine.n, q);
             if (rc == 0) rc = push(r, s, &t, b[i], x, mine.n);
         }
     }
     while (rc == 0 && t.n > 1) rc = join(r, s, &t, mine.n);
+    /* the sum itself, as finite addends may overflow */
     if (rc == 0) rc = d->check(t.x[0], mine.n, r->place.size);
     if (rc == 0 && t.x[0] != to) rc = d->copy(to, t.x[0], mine.n);
     return rc;
@@ -346,6 +369,7 @@ static int gather_sums(struct ranks *r, struct sum *s)
     struct room room;
     int rc = room_of(r, s, &room);
     uint16_t *out = room.out;
+    /* once, and the same bytes to all */
     if (rc == 0 && s->a.bf16) rc = r->device->pack(out, s->a.to + mine.at, mine.n);
     for (int q = 0; q < r->place.size && rc == 0; q++) {
         if (q == r->place.rank) continue;
@@ -377,6 +401,7 @@ enum { EXCHANGE, ADD, ENDS };
 void device_begin(struct ranks *r, struct sum *s)
 {
     s->job.stage = EXCHANGE;
+    /* after all that computes these gradients, which is in the model's stream by now */
     s->ready = r->device->mark(RANKS_MODEL);
     (void)device_go(r);                              /* ranks_reduce_end says what failed */
 }
@@ -385,6 +410,7 @@ void device_begin(struct ranks *r, struct sum *s)
 static int go_on(struct ranks *r, struct sum *s)
 {
     const struct ranks_device *d = r->device;
+    /* the group before may still be beginning: NCCL takes no other meanwhile */
     int rc = d->ready();
     if (rc <= 0) return rc;
     switch (s->job.stage++) {
@@ -393,6 +419,7 @@ static int go_on(struct ranks *r, struct sum *s)
     case EXCHANGE:
         if (!s->ready || d->wait(RANKS_OWN, s->ready) < 0) return -1;
         if (s->a.x) return exchange(r, s);
+        /* a gather alone: what is to be added has been */
         s->job.stage = ENDS;
         return gather_sums(r, s);
     case ADD:
@@ -410,6 +437,7 @@ int device_go(struct ranks *r)
         int stage = r->sum[r->device_gone]->job.stage, rc = go_on(r, r->sum[r->device_gone]);
         if (rc < 0) return -1;
         if (rc > 0) r->device_gone++;
+        /* the same order on all ranks: a sum that waits keeps those after it waiting */
         else if (r->sum[r->device_gone]->job.stage == stage) return 0;
     }
     return 1;
@@ -431,8 +459,10 @@ static int finish(struct ranks *r)
 {
     for (int idle = 0, rc = 0; rc <= 0; nap(idle++)) {
         rc = device_go(r);
+        /* of the last one: the stream does them in order */
         if (rc > 0) rc = r->device->reached(r->sum[r->n_sums - 1]->done);
         if (rc < 0) return device_failed(r);
+        /* the stream of a rank whose peer is gone never ends */
         if (rc == 0 && ranks_hold(r) < 0) return -1;
     }
     return 0;
@@ -444,6 +474,8 @@ static int find_bad(struct ranks *r, int *bad)
     int *found = mem_zero((size_t)r->place.size + 1, sizeof *found);
     int rc = r->device->checked(found) < 0 ? device_failed(r) : 0;
     *bad = -1;
+    /* an addend that is not finite makes the sum so; a sum that overflows has none, and is laid to
+     * this rank */
     if (rc == 0 && found[r->place.size]) {
         *bad = r->place.rank;
         for (int q = r->place.size - 1; q >= 0; q--)
@@ -460,6 +492,7 @@ int device_end(struct ranks *r, int *bad)
     int rc = r->n_sums ? finish(r) : 0;
     *bad = -1;
     for (size_t i = 0; i < r->n_sums; i++) {
+        /* gathers check nothing, and asking the GPU would wait */
         added |= r->sum[i]->a.x != NULL;
         r->device->forget(r->sum[i]->ready);
         r->device->forget(r->sum[i]->done);

@@ -11,6 +11,7 @@
 static const char *value(const char *name)
 {
     const char *v = getenv(name);
+    /* set to nothing is not set */
     return v && *v ? v : NULL;
 }
 
@@ -32,6 +33,7 @@ static void first_host(const char *list, char *to, size_t size)
             to[n++] = *list;
             continue;
         }
+        /* the first of the range, with its leading zeros */
         for (list++; isalnum((unsigned char)*list) && n + 1 < size; list++) to[n++] = *list;
         list += strcspn(list, "]");
         if (!*list) break;
@@ -42,6 +44,7 @@ static void first_host(const char *list, char *to, size_t size)
 static int master(struct ranks_launch *l)
 {
     if (value("MASTER_ADDR")) snprintf(l->host, sizeof l->host, "%s", value("MASTER_ADDR"));
+    /* the launcher's own default stays */
     if (!value("MASTER_PORT")) return 0;
     l->port = number("MASTER_PORT");
     if (l->port < 1 || l->port > 65535)
@@ -61,11 +64,13 @@ static int by_torch(struct ranks_launch *l)
                        value("RANK") ? value("RANK") : "", l->size, l->size - 1);
     l->port = 29500;                     /* torchrun's own */
     if (master(l) < 0) return -1;
+    /* all on this machine: the port need not be open to others */
     if (number("LOCAL_WORLD_SIZE") == l->size) strcpy(l->host, "127.0.0.1");
     /* torchrun itself listens at the port that it names */
     if (value("TORCHELASTIC_USE_AGENT_STORE")
         && !strcmp(value("TORCHELASTIC_USE_AGENT_STORE"), "True"))
         l->port = l->port < 65535 ? l->port + 1 : l->port - 1;
+    /* with the restart's number: a rank of the try before must not meet those of this one */
     snprintf(l->run, sizeof l->run, "torch %s %d",
              value("TORCHELASTIC_RUN_ID") ? value("TORCHELASTIC_RUN_ID") : "",
              number("TORCHELASTIC_RESTART_COUNT"));
@@ -88,10 +93,12 @@ static int by_slurm(struct ranks_launch *l)
     else if (nodes) first_host(nodes, l->host, sizeof l->host);
     if (value("SLURM_LAUNCH_NODE_IPADDR"))
         snprintf(l->address, sizeof l->address, "%s", value("SLURM_LAUNCH_NODE_IPADDR"));
+    /* better an address than no name; master, which a user sets, goes before both */
     if (!*l->host) snprintf(l->host, sizeof l->host, "%s", l->address);
     if (!*l->host) return err_set("Slurm names no node of this step: set MASTER_ADDR");
     /* of its own for each step, below 32768, from which Linux gives ports away */
     l->port = 15000 + (job % 5000 + step % 5000 * 101 + 5000) % 5000;
+    /* "12000-12003", reserved for this step (srun --resv-ports) */
     if (ports && atoi(ports) > 0 && atoi(ports) < 65536) l->port = atoi(ports);
     snprintf(l->run, sizeof l->run, "slurm %d.%d %d", job, step, number("SLURM_RESTART_COUNT"));
     return master(l);
@@ -104,6 +111,7 @@ static int by_mpi(struct ranks_launch *l)
     l->by = RANKS_MPI;
     l->variables = "those of MPI";
     l->rank = -1;
+    /* for what is said before MPI has started, which then tells the rank itself */
     for (int i = 0; i < 4 && l->rank < 0; i++) l->rank = number(names[i]);
     if (l->rank < 0) l->rank = 0;
     return 0;
@@ -115,6 +123,7 @@ int ranks_launch(struct ranks_launch *l)
     bool torch = number("WORLD_SIZE") > 0 && value("MASTER_ADDR") && value("RANK");
     bool slurm = number("SLURM_STEP_NUM_TASKS") > 1;
     bool pmix = number("OMPI_COMM_WORLD_SIZE") > 0 || number("PMIX_RANK") >= 0;
+    /* looked at last: a step of Slurm's may have a PMI as well, and plain TCP does for it */
     bool pmi = number("PMI_SIZE") > 0 || number("PMI_RANK") >= 0;
     *l = (struct ranks_launch){ .by = RANKS_ALONE };
     if (how && !strcmp(how, "none")) return 0;
@@ -156,6 +165,7 @@ const struct ranks_transport *ranks_transport(struct ranks_launch *l)
     union { void *p; ranks_mpi_fn *fn; } open = { so ? dlsym(so, "ranks_mpi") : NULL };
     const struct ranks_transport *t = open.p ? open.fn(err_set) : NULL;
     if (t && t->abi == RANKS_ABI) return t;
+    /* only where the object is missing: one that is broken is an error */
     if (!so && ranks_launch_slurm(&slurm)) {
         *l = slurm;
         return ranks_tcp(l);

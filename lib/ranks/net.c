@@ -17,6 +17,7 @@ void net_address(const struct sockaddr_storage *a, unsigned char to[16])
         memcpy(to, &((const struct sockaddr_in6 *)a)->sin6_addr, 16);
         return;
     }
+    /* one form for both, so that addresses can be compared and sent */
     memcpy(to, mapped, sizeof mapped);
     memcpy(to + 12, &((const struct sockaddr_in *)a)->sin_addr, 4);
 }
@@ -51,6 +52,7 @@ bool net_here_only(const char *host)
 
 uint64_t net_host(void)
 {
+    /* no key: the number is a name, and no secret */
     static const uint64_t none[2];
     char name[256] = "";
     /* the kernel's number of this boot: one for all containers of a machine, whatever their
@@ -66,7 +68,9 @@ int net_wait(int fd, short what, double until)
 {
     double left = until - clock_seconds();
     struct pollfd p = { .fd = fd, .events = what };
+    /* rounded up: of less than a millisecond poll would return at once, again and again */
     int rc = poll(&p, 1, left > 0 ? (int)(left * 1000) + 1 : 0);
+    /* the caller tries, and comes back here if it was in vain */
     if (rc > 0 || (rc < 0 && errno == EINTR)) return 0;
     return rc < 0 ? err_sys("poll") : err_set("no answer");
 }
@@ -105,6 +109,7 @@ static int bound(const struct sockaddr_storage *a, socklen_t n)
     /* a run that starts again at once meets the old one's connections in TIME_WAIT */
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (bind(fd, (const struct sockaddr *)a, n) == 0 && listen(fd, SOMAXCONN) == 0) return fd;
+    /* close may change it, and callers look at it */
     int why = errno;
     close(fd);
     errno = why;

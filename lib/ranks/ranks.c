@@ -24,10 +24,12 @@ struct ranks_times ranks_times(const struct ranks *r)
 static void rest(struct ranks *r, int idle)
 {
     pthread_mutex_lock(&r->lock);
+    /* jobs that begin wake it; messages that arrive do not, so it looks */
     bool waiting = r->waiting, leaving = r->leaving, none = !r->n_active && !r->queue;
     if (none && !r->leaving) {
         struct timespec t;
         clock_gettime(CLOCK_REALTIME, &t);
+        /* notes of the others still have to be heard and answered */
         t.tv_nsec += 5000000;
         if (t.tv_nsec >= 1000000000) {
             t.tv_sec++;
@@ -36,6 +38,7 @@ static void rest(struct ranks *r, int idle)
         pthread_cond_timedwait(&r->work, &r->lock, &t);
     }
     pthread_mutex_unlock(&r->lock);
+    /* the wait above was its rest */
     if (none && !leaving) return;
     if (waiting && idle < 100) sched_yield();
     else nanosleep(&(struct timespec){ 0, waiting && idle < 2000 ? 20000 : 200000 }, NULL);
@@ -54,16 +57,20 @@ static void *carry(void *arg)
     struct ranks *r = arg;
     /* All calls of MPI come from this thread: MPI_THREAD_FUNNELED is enough. */
     int rc = r->t->start(&r->ctx, &r->place, 4 * r->patience), idle = 0;
+    /* before `started`: the first job may come at once, and a rank that is gone must be noticed in
+     * it */
     if (rc == 0) watchdog_open(r);
     pthread_mutex_lock(&r->lock);
     r->started = true;
     r->start_status = rc;
+    /* messages are a thread's own: the caller's must be made anew from this */
     if (rc < 0) snprintf(r->why, sizeof r->why, "%s", err_msg());
     pthread_cond_broadcast(&r->changed);
     pthread_mutex_unlock(&r->lock);
     while (rc == 0 && watchdog_advance(r)) {
         break_asked(r);
         bool moved = jobs_advance(r);
+        /* while data move it does not rest at all */
         idle = moved ? 0 : idle + 1;
         if (!moved) rest(r, idle);
     }
@@ -71,6 +78,7 @@ static void *carry(void *arg)
     r->over = true;
     pthread_cond_broadcast(&r->changed);
     pthread_mutex_unlock(&r->lock);
+    /* after an abort there is nobody to take leave of */
     if (rc == 0 && !r->aborted) r->t->end(r->ctx);
     return NULL;
 }
@@ -93,7 +101,9 @@ static int meet(struct ranks *r)
         free(all);
         return -1;
     }
+    /* they came over the network */
     for (int i = 0; i < r->place.size; i++) all[i].host[sizeof all[i].host - 1] = '\0';
+    /* the watchdog names ranks by it */
     pthread_mutex_lock(&r->lock);
     r->who = all;
     pthread_mutex_unlock(&r->lock);
@@ -119,6 +129,7 @@ struct ranks *ranks_open(const struct ranks_transport *t, double patience,
         return NULL;
     }
     pthread_mutex_lock(&r->lock);
+    /* MPI wants to be started by the thread that uses it, so the caller can only wait */
     while (!r->started) pthread_cond_wait(&r->changed, &r->lock);
     pthread_mutex_unlock(&r->lock);
     if (r->start_status < 0) {
@@ -129,6 +140,7 @@ struct ranks *ranks_open(const struct ranks_transport *t, double patience,
         return NULL;
     }
     if (meet(r) == 0) return r;
+    /* ranks_close changes the message */
     char *why = err_keep();
     *notified = !ranks_reports(r, why);
     ranks_close(r);
@@ -153,6 +165,8 @@ bool ranks_reports(struct ranks *r, const char *failure)
     if (!r) return true;
     pthread_mutex_lock(&r->lock);
     r->failure = failure;
+    /* the thread breaks the run (break_asked); should it be over, nobody works on jobs, and it is
+     * done here */
     pthread_cond_signal(&r->work);
     while (!r->broken && !r->over) pthread_cond_wait(&r->changed, &r->lock);
     ranks_break(r, failure, !r->place.rank, -1);     /* rank 0 hears of another's by a note */
@@ -175,6 +189,7 @@ void ranks_close(struct ranks *r)
     pthread_mutex_destroy(&r->lock);
     pthread_cond_destroy(&r->changed);
     pthread_cond_destroy(&r->work);
+    /* of a run that failed they stay: the network may still write to them */
     for (int i = 0; i < ACTIVE && !r->broken; i++) free(r->stage[i]);
     free(r->sum);
     free(r->fold);

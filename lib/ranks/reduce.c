@@ -11,6 +11,8 @@
 #include "common/mem.h"
 #include "lib/ranks/inside.h"
 
+/* A slot has one job at a time, so its room is free when the next one begins. What it held is not
+ * kept. */
 static float *staged(struct ranks *r, int slot, size_t floats)
 {
     if (floats > r->stage_cap[slot]) {
@@ -32,6 +34,7 @@ static int send(struct ranks *r, struct sum *s, int to, const float *x, size_t n
 static int receive(struct ranks *r, struct sum *s, int from, float *x, size_t n)
 {
     size_t bytes = s->a.bf16 ? 2 * n : sizeof *x * n;
+    /* for tree_unpack, which spreads them from there */
     return job_receive(r, &s->job, from, (char *)x + sizeof *x * n - bytes, bytes);
 }
 
@@ -42,6 +45,8 @@ static int exchange(struct ranks *r, struct sum *s)
     struct part mine = sum_part(r, s, r->place.rank);
     size_t nodes = 0, got = 0;
     int me = r->place.rank, own = sum_nodes(r, s, me, b), rc = 0;
+    /* every rank has a node (gradients.c refuses fewer micro-batches than ranks): room for mine.n
+     * at least */
     for (int q = 0; q < r->place.size; q++) nodes += (size_t)sum_nodes(r, s, q, b);
     float *stage = staged(r, s->job.slot, (nodes - (size_t)own) * mine.n + 1);
     for (int q = 0; q < r->place.size && rc == 0; q++) {
@@ -51,6 +56,7 @@ static int exchange(struct ranks *r, struct sum *s)
         for (int i = 0; i < n && rc == 0; i++, got++)
             rc = receive(r, s, q, stage + got * mine.n, mine.n);
         for (int i = 0; i < own && rc == 0; i++) {
+            /* in place: of others' parts this rank needs no more than to send them */
             if (s->a.bf16) tree_pack(s->a.x[i] + p.at, p.n);
             rc = send(r, s, q, s->a.x[i] + p.at, p.n);
         }
@@ -93,15 +99,18 @@ static void add(struct ranks *r, struct sum *s)
             rank[n] = q;
             x[n] = q == r->place.rank ? s->a.x[i] + mine.at : stage;
             if (q == r->place.rank) continue;
+            /* own nodes are float32 all along: they were rounded, not packed */
             if (s->a.bf16) tree_unpack(stage, mine.n);
             stage += mine.n;
         }
     }
     if (r->fold_cap < tree_work(n)) {
         free(r->fold);
+        /* the thread's alone, so one for all slots */
         r->fold = mem_alloc(tree_work(n) * sizeof *r->fold);
         r->fold_cap = tree_work(n);
     }
+    /* rank after rank, which is left to right: micro-batches are dealt out in order (tree_range) */
     tree_sum(b, x, n, s->a.to + mine.at, mine.n, r->fold, s->a.bf16);
     if (!all_finite(s->a.to + mine.at, mine.n)) s->bad = whose(r, x, rank, n, mine.n);
     free(b);
@@ -117,6 +126,7 @@ static int gather_sums(struct ranks *r, struct sum *s)
     int rc = 0;
     /* what others sent has been added: its room can be used */
     if (s->a.bf16 && r->place.size > 1) {
+        /* a copy, since `to` is to have the sum as float32 */
         sum = memcpy(r->stage[s->job.slot], sum, mine.n * sizeof *sum);
         tree_pack(sum, mine.n);
     }
@@ -140,6 +150,8 @@ static void unpack(const struct ranks *r, const struct sum *s)
 static int sum_next(struct ranks *r, struct job *j)
 {
     struct sum *s = (struct sum *)j;
+    /* a step begins when all messages of the one before are done: what came is there, what went may
+     * change */
     switch (j->stage++) {
     case 0: return exchange(r, s);
     case 1: add(r, s); return s->a.scatter ? 0 : gather_sums(r, s);
@@ -160,6 +172,7 @@ static int gather_next(struct ranks *r, struct job *j)
 
 static void begin(struct ranks *r, struct sum sum)
 {
+    /* its address stays, as the thread has it, while r->sum grows */
     struct sum *s = mem_alloc(sizeof *s);
     *s = sum;
     s->bad = -1;
@@ -191,6 +204,7 @@ int ranks_reduce_end(struct ranks *r, int *bad)
         struct sum *s = r->sum[i];
         if (job_wait(r, &s->job) < 0) rc = -1;
         if (s->ended > until) until = s->ended;
+        /* of several pieces the first: enough to name a rank */
         if (*bad < 0) *bad = s->bad;
         /* after a failure messages may still be under way into it */
         if (rc == 0) free(s);

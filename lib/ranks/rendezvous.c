@@ -51,6 +51,8 @@ static uint64_t random_number(void)
 uint64_t rendezvous_proof(const struct tcp *t, const char *side, const struct hello *caller,
                           uint64_t nonce)
 {
+    /* no padding between these: all bytes of it are known. The side keeps a proof from being sent
+     * back as one's own */
     struct { char side[8]; uint64_t caller, called; uint32_t from, to; } all = {
         .caller = caller->nonce, .called = nonce, .from = caller->from, .to = caller->to
     };
@@ -88,6 +90,7 @@ static int listen_beside(struct tcp *t, int fd)
     socklen_t n = sizeof a;
     getsockname(fd, (struct sockaddr *)&a, &n);
     net_address(&a, address);
+    /* of a call before, which was not answered */
     if (t->listener >= 0) close(t->listener);
     t->port = 0;
     bool all = net_loopback(address) && !net_here_only(t->at.host);
@@ -103,8 +106,11 @@ static int call_rank(struct tcp *t, int to, const struct sockaddr *a, socklen_t 
     int fd = socket(a->sa_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), why = 0, on = 1;
     int rc = -1;
     socklen_t size = sizeof why;
+    /* a rank that is known to listen may be slow; what is at rank 0's address may never answer */
     double now = clock_seconds(), soon = now + (to ? CONNECT : RENDEZVOUS_ANSWER);
     if (fd < 0) return err_sys("no socket");
+    /* whether a call that is under way succeeds is told by SO_ERROR, once the socket can be written
+     * to */
     if (connect(fd, a, n) < 0 && errno != EINPROGRESS) why = errno;
     else if (net_wait(fd, POLLOUT, soon) < 0) why = ETIMEDOUT;
     else getsockopt(fd, SOL_SOCKET, SO_ERROR, &why, &size);
@@ -121,9 +127,11 @@ static int call_rank(struct tcp *t, int to, const struct sockaddr *a, socklen_t 
         struct hello_answer answer = { rendezvous_proof(t, "caller", &mine, his.nonce), t->host,
                                  t->process, (uint32_t)t->port, 0 };
         rc = AGAIN;
+        /* notes and frames are short: they must not wait for more to fill a packet */
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         if (net_put(fd, &answer, sizeof answer, until) == 0
             && net_get(fd, &in, sizeof in, until) == 0) {
+            /* until then the other side may have let go of this call */
             if (in.proof == rendezvous_proof(t, "welcome", &mine, his.nonce)) return fd;
             err_set("it does not say that this rank is in");
         }
@@ -141,6 +149,7 @@ static int call_name(struct tcp *t, const char *host, double until)
     snprintf(service, sizeof service, "%d", t->at.port);
     int rc = getaddrinfo(host, service, &want, &all);
     if (rc != 0) return err_set("%s", gai_strerror(rc));
+    /* a name may stand for several addresses, of which only some are where rank 0 listens */
     for (const struct addrinfo *a = all; a && fd < 0; a = a->ai_next)
         fd = call_rank(t, 0, a->ai_addr, a->ai_addrlen, until);
     freeaddrinfo(all);
@@ -160,6 +169,7 @@ static int call_first(struct tcp *t, double patience, double until)
             else free(why);
         }
         if (fd >= 0) return fd;
+        /* after a call: even with no patience left it has been tried once */
         if (clock_seconds() > until) break;
         poll(NULL, 0, (int)ms);
     }
@@ -176,6 +186,7 @@ static int call_below(struct tcp *t, const struct seat *seat, double until)
     struct sockaddr_storage a = { 0 };
     unsigned char rank0[16];
     socklen_t n = sizeof a;
+    /* the address of rank 0 that does reach it */
     getpeername(t->link[0].fd, (struct sockaddr *)&a, &n);
     net_address(&a, rank0);
     for (int i = 1; i < t->place.rank; i++) {
@@ -222,6 +233,7 @@ struct reception {
 static void leave(struct reception *r, int i)
 {
     close(r->guest[i].fd);
+    /* order does not matter: they are asked by age */
     r->guest[i] = r->guest[--r->n];
 }
 
@@ -262,9 +274,12 @@ static int admit(struct reception *r, int i)
     const struct guest g = r->guest[i];
     struct welcome in = { rendezvous_proof(t, "welcome", &g.his, g.mine.nonce) };
     int rank = (int)g.his.from, on = 1;
+    /* the same process has lost its first connection and called again; another one is a mistake of
+     * the launcher's */
     if (t->link[rank].fd >= 0 && r->process[rank] != g.answer.process)
         return err_set("two processes say that they are rank %d of %d (by %s)", rank,
                        t->place.size, t->at.variables);
+    /* not an error of the run: it calls again, or is missed */
     if (g.answer.port > 65535 || send(g.fd, &in, sizeof in, MSG_NOSIGNAL) != sizeof in) {
         leave(r, i);
         return 0;
@@ -278,6 +293,8 @@ static int admit(struct reception *r, int i)
         struct sockaddr_storage a = { 0 };
         socklen_t n = sizeof a;
         getpeername(g.fd, (struct sockaddr *)&a, &n);
+        /* as seen from here, not as it says: it may not know by which of its addresses it can be
+         * called */
         net_address(&a, r->seat[rank].address);
         r->seat[rank].port = g.answer.port;
         r->seat[rank].host = g.answer.host;
@@ -291,6 +308,7 @@ static bool greet(const struct reception *r, struct guest *g)
 {
     const struct tcp *t = r->t;
     const struct hello *h = &g->his;
+    /* nothing is said to strangers */
     if (h->magic != RENDEZVOUS_MAGIC || h->to != (uint32_t)t->place.rank) return false;
     g->mine = (struct hello){ .magic = RENDEZVOUS_MAGIC, .abi = RANKS_ABI,
                               .size = (uint32_t)t->place.size, .from = (uint32_t)t->place.rank,
@@ -298,6 +316,8 @@ static bool greet(const struct reception *r, struct guest *g)
     g->mine.proof = rendezvous_proof(t, "called", h, g->mine.nonce);
     g->greeted = true;
     g->got = 0;
+    /* answered even where it does not fit: the caller then can say that it is of another build or
+     * size */
     return send(g->fd, &g->mine, sizeof g->mine, MSG_NOSIGNAL) == sizeof g->mine
            && h->abi == RANKS_ABI && h->size == (uint32_t)t->place.size
            && h->from >= (uint32_t)r->first && h->from < h->size;
@@ -326,6 +346,7 @@ static int late(const struct reception *r, double patience)
     const struct tcp *t = r->t;
     char more[48] = "", others[128] = "";
     int missing = 0, first = 0;
+    /* backwards, so that the first one is named */
     for (int i = t->place.size - 1; i >= r->first; i--)
         if (t->link[i].fd < 0) {
             first = i;
@@ -349,6 +370,7 @@ static int receive_above(struct reception *r, double patience, double until)
 {
     struct tcp *t = r->t;
     int missing = t->place.size - r->first, rc = 0;
+    /* tests make it small */
     r->room = t->room ? t->room : t->place.size + RENDEZVOUS_STRANGERS;
     r->guest = mem_zero((size_t)r->room, sizeof *r->guest);
     r->process = mem_zero((size_t)t->place.size, sizeof *r->process);
@@ -359,6 +381,7 @@ static int receive_above(struct reception *r, double patience, double until)
         for (int i = 0; i < n; i++) p[i] = (struct pollfd){ r->guest[i].fd, POLLIN, 0 };
         for (int i = 0; i < r->listeners; i++)
             p[n + i] = (struct pollfd){ .fd = r->listener[i], .events = POLLIN };
+        /* rank 0 has none to itself: poll passes -1 over */
         p[first] = (struct pollfd){ .fd = t->link[0].fd, .events = POLLRDHUP };
         if (now > until) rc = late(r, patience);
         /* 200 ms: rank 0's failure and callers that say nothing are looked at that often */
@@ -372,6 +395,7 @@ static int receive_above(struct reception *r, double patience, double until)
             if (p[n + i].revents) let_in(r, r->listener[i]);
         if (p[first].revents && t->place.rank) rc = RANKS_NOTIFIED;
         missing = 0;
+        /* counted anew: a rank that calls again is one rank */
         for (int i = r->first; i < t->place.size; i++) missing += t->link[i].fd < 0;
     }
     while (r->n) leave(r, 0);
@@ -391,6 +415,7 @@ static int listen_by_name(struct reception *r, const char *name, char *to, size_
     struct addrinfo want = { .ai_socktype = SOCK_STREAM }, *all;
     unsigned char had[LISTENERS][16];
     int rc = 0;
+    /* a name that does not resolve here is no error: the caller then listens everywhere */
     if (!*name || getaddrinfo(name, NULL, &want, &all) != 0) return 0;
     for (int i = 0; i < r->listeners; i++) {
         struct sockaddr_storage a = { 0 };
@@ -408,6 +433,7 @@ static int listen_by_name(struct reception *r, const char *name, char *to, size_
         for (int k = 0; k < r->listeners; k++) again |= !memcmp(had[k], address, 16);
         if (again || (net_loopback(address) && !net_here_only(t->at.host))) continue;
         int fd = net_listen(&a, &t->at.port);
+        /* the others would call whoever has it */
         if (fd < 0 && errno == EADDRINUSE) rc = -1;
         if (fd < 0) continue;            /* of another machine, or of a family that is not here */
         r->listener[r->listeners++] = fd;
@@ -443,12 +469,14 @@ static int lead(struct tcp *t, struct seat *seat, double patience, double until)
     struct reception r = { .t = t, .first = 1, .seat = seat };
     struct verdict v = { RENDEZVOUS_MAGIC, 0 };
     seat[0].host = t->host;
+    /* a launcher's run of one has nobody to wait for */
     if (t->place.size == 1) return 0;
     int rc = listen_first(&r);
     if (rc == 0) rc = receive_above(&r, patience, until);
     for (int i = 0; i < r.listeners; i++) close(r.listener[i]);
     char *why = rc < 0 ? err_keep() : NULL;
     v.failed = rc < 0;
+    /* also after a failure: those that came learn that they need not wait */
     for (int i = 1; i < t->place.size; i++) {
         int fd = t->link[i].fd;
         double soon = clock_seconds() + RENDEZVOUS_ANSWER;
@@ -468,6 +496,7 @@ static int follow(struct tcp *t, struct seat *seat, double patience, double unti
     /* rank 0 waits for the others, each for as long as this one */
     until = clock_seconds() + patience + RENDEZVOUS_ANSWER;
     rc = net_get(t->link[0].fd, &v, sizeof v, until);
+    /* rank 0 says why, once for all */
     if (rc == 0 && v.magic == RENDEZVOUS_MAGIC && v.failed) return RANKS_NOTIFIED;
     if (rc == 0) rc = net_get(t->link[0].fd, seat, (size_t)t->place.size * sizeof *seat, until);
     if (rc == -1) {
@@ -480,6 +509,8 @@ static int follow(struct tcp *t, struct seat *seat, double patience, double unti
     struct reception r = { .t = t, .listener = { t->listener }, .listeners = 1,
                            .first = t->place.rank + 1 };
     until = clock_seconds() + patience;
+    /* first all calls, then the callers: rank 1 calls nobody and receives at once, so no circle
+     * waits */
     rc = call_below(t, seat, until);
     return rc < 0 ? rc : receive_above(&r, patience, until);
 }
@@ -503,6 +534,7 @@ int tcp_meet(struct tcp *t, double patience)
     struct seat *seat = mem_zero(size, sizeof *seat);
     t->place = (struct ranks_place){ t->at.rank, t->at.size, 0 };
     t->link = mem_zero(size, sizeof *t->link);
+    /* 0 would be standard input */
     t->listener = -1;
     /* tells a rank that calls again from a second process with its number */
     t->process = random_number();
@@ -513,6 +545,7 @@ int tcp_meet(struct tcp *t, double patience)
     int rc = t->at.rank ? follow(t, seat, patience, until) : lead(t, seat, patience, until);
     if (t->listener >= 0) close(t->listener);
     for (size_t i = 0; i < size; i++) {
+        /* zeros, of ranks that never came, are no machine's */
         t->place.local_size += seat[i].host == t->host;
         if (rc < 0 && t->link[i].fd >= 0) close(t->link[i].fd);
     }

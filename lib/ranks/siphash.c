@@ -38,6 +38,7 @@ uint64_t siphash(const uint64_t key[2], const void *data, size_t n)
     v[3] ^= get64(last);
     rounds(v, 2);
     v[0] ^= get64(last);
+    /* ends the message: no longer one goes through the same states */
     v[2] ^= 0xff;
     rounds(v, 4);
     return v[0] ^ v[1] ^ v[2] ^ v[3];

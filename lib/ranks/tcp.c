@@ -30,11 +30,13 @@ static void list_append(struct requests *l, struct request *q)
     l->end = &q->next;
 }
 
+/* Lists are short: few messages of a connection are under way at once. */
 static void list_take(struct requests *l, struct request *q)
 {
     struct request **at = &l->first;
     while (*at != q) at = &(*at)->next;
     *at = q->next;
+    /* or it would point into what is freed */
     if (l->end == &q->next) l->end = at;
 }
 
@@ -49,6 +51,7 @@ static struct request *link_request(struct link *l, uint32_t kind, uint32_t tag,
                                       size_t bytes)
 {
     struct request *q = mem_zero(1, sizeof *q);
+    /* sends only read the data, which a request does not tell apart from a receive's */
     *q = (struct request){ .link = l, .frame = { kind, tag, bytes }, .data = (char *)data,
                            .bytes = bytes };
     return q;
@@ -57,6 +60,7 @@ static struct request *link_request(struct link *l, uint32_t kind, uint32_t tag,
 static void link_tell(struct link *l, uint32_t kind, uint32_t tag, uint64_t bytes)
 {
     struct request *q = link_request(l, kind, tag, NULL, 0);
+    /* a number that the frame says, not of bytes that follow it */
     q->frame.bytes = bytes;
     q->own = true;
     list_append(&l->out, q);
@@ -68,6 +72,7 @@ static void link_push(struct link *l)
 {
     while (l->out.first && !l->deaf && !l->closed) {
         struct request *q = l->out.first;
+        /* frame and data in one call: with TCP_NODELAY they would be two packets */
         struct iovec part[2] = { { (char *)&q->frame + q->framed, sizeof q->frame - q->framed },
                                  { q->bytes ? q->data + q->moved : NULL, q->bytes - q->moved } };
         struct msghdr m = { .msg_iov = part, .msg_iovlen = q->bytes ? 2 : 1 };
@@ -83,8 +88,10 @@ static void link_push(struct link *l)
         q->framed += framed;
         q->moved += (size_t)n - framed;
         if (q->framed < sizeof q->frame || q->moved < q->bytes) continue;
+        /* the whole message, before the next one: frames must not fall into one another's data */
         list_take(&l->out, q);
         q->done = true;
+        /* others wait for `done`, which frees them */
         if (q->own) free(q);
     }
 }
@@ -100,6 +107,7 @@ static int link_mismatch(const struct link *l, size_t got, size_t expected)
 
 static void link_close(struct link *l)
 {
+    /* the first reason; done has it for every request of this connection */
     if (!l->wrong) l->wrong = err_keep();
     l->closed = true;
 }
@@ -125,6 +133,7 @@ static void use(struct link *l, size_t bytes)
 static int keep(struct link *l, struct request *q)
 {
     bool ask = q->frame.kind == FRAME_ASK;
+    /* first: `end` then frees it, whatever is wrong */
     list_append(&l->arrived, q);
     /* What is kept has limits: a peer that does not keep to the protocol must not take this one's
      * memory. */
@@ -152,10 +161,12 @@ static int direct(struct link *l)
     bool bulk = f->kind == FRAME_BULK;
     struct request *q = list_find(bulk ? &l->granted : &l->posted, f->tag);
     int rc = 0;
+    /* before memory is taken for it */
     if (!bulk && f->bytes > TCP_EAGER) return strange(l, "bytes at once:", f->bytes);
     if (!q && bulk) return strange(l, "data nobody gave leave to, of tag", f->tag);
     if (q && q->bytes != f->bytes) return link_mismatch(l, f->bytes, q->bytes);
     if (!q) {
+        /* + 1: of no bytes, too, there is something to free */
         q = link_request(l, FRAME_DATA, f->tag, mem_alloc(f->bytes + 1), f->bytes);
         rc = keep(l, q);
     } else {
@@ -169,6 +180,7 @@ static int direct(struct link *l)
 static int link_grant(struct link *l, struct request *q, uint64_t bytes)
 {
     if (q->bytes != bytes) return link_mismatch(l, bytes, q->bytes);
+    /* before the other hears of it: its data may come at once */
     list_append(&l->granted, q);
     link_tell(l, FRAME_GRANT, q->frame.tag, 0);
     return 0;
@@ -178,6 +190,7 @@ static int heard(struct link *l)
 {
     const struct frame *f = &l->in;
     struct request *q;
+    /* the next frame begins after this one's data */
     l->in_got = 0;
     if (f->tag >= TCP_TAGS) return strange(l, "a tag of", f->tag);
     switch (f->kind) {
@@ -212,6 +225,7 @@ static size_t pulled(struct link *l, void *to, size_t n)
     ssize_t got;
     do got = recv(l->fd, to, n, MSG_DONTWAIT);
     while (got < 0 && errno == EINTR);
+    /* an end and an error are one here: the connection has nothing more */
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK)) l->closed = true;
     return got > 0 ? (size_t)got : 0;
 }
@@ -222,6 +236,7 @@ static int pull(struct link *l)
     while (!l->closed) {
         struct request *q = l->into;
         size_t n;
+        /* also of a message without bytes, for which there is nothing to wait */
         if (q && q->moved == q->bytes) {
             q->done = true;
             l->into = NULL;
@@ -240,7 +255,9 @@ static int pull(struct link *l)
 
 static void link_move(struct link *l)
 {
+    /* -1: the connection of this rank with itself */
     if (l->fd < 0 || l->closed) return;
+    /* sending comes after: what came may be leave to send, or ask for it */
     if (pull(l) < 0) link_close(l);
     link_push(l);
 }
@@ -251,6 +268,7 @@ static int start(void **ctx, struct ranks_place *place, double patience)
 {
     *ctx = &tcp;
     int rc = tcp_meet(&tcp, patience);
+    /* after tcp_meet, which counts the ranks of this machine */
     *place = tcp.place;
     return rc;
 }
@@ -260,7 +278,9 @@ static void *send_to(void *ctx, int to, int tag, const void *data, size_t bytes)
     struct link *l = &((struct tcp *)ctx)->link[to];
     struct request *q = link_request(l, FRAME_DATA, (uint32_t)tag, data, bytes);
     /* Short messages go at once, and up to TCP_AHEAD of them; a long one asks first, so that it is
-     * received where it belongs and nobody has to keep it. */
+     * received where it belongs and nobody has to keep it. The first frame, ASK or DATA, takes its
+     * turn in `out` here: by these the receiver matches messages of one tag, so their order is kept
+     * whichever of them waits for leave. */
     if (bytes > TCP_EAGER || l->ahead + tcp_cost(bytes) > TCP_AHEAD) {
         link_tell(l, FRAME_ASK, q->frame.tag, bytes);
         list_append(&l->asked, q);
@@ -277,6 +297,7 @@ static bool copied(struct request *q)
 {
     struct link *l = q->link;
     struct request *a = list_find(&l->arrived, q->frame.tag);
+    /* a->moved < a->bytes while it is `into` */
     if (!a || a == l->into || a->frame.kind == FRAME_ASK) return false;
     memcpy(q->data, a->data, a->bytes);
     link_unkeep(l, a);
@@ -316,6 +337,7 @@ static int done(void *ctx, void *which)
     struct request *q = which;
     const struct link *l = q->link;
     double now = clock_seconds();
+    /* this one's first: it is what somebody waits for */
     if (!q->done) link_move(q->link);
     /* All of them now and then: messages that nobody is waiting for at the moment move, too. */
     if (now - t->swept > SWEEP) {
@@ -334,6 +356,7 @@ static int done(void *ctx, void *which)
                 l->aborted ? l->rank : t->aborted, t->place.size);
         return l->aborted ? RANKS_ENDED : RANKS_NOTIFIED;
     }
+    /* what has come before the end still counts, so `done` above goes first */
     if (!l->closed) return 0;
     if (l->wrong) {
         err_set("%s", l->wrong);
@@ -395,6 +418,7 @@ const struct ranks_transport *ranks_tcp(const struct ranks_launch *l)
         .abi = RANKS_ABI, .name = "plain TCP", .start = start, .send = send_to, .receive = receive,
         .done = done, .end = end, .abort = abort_all
     };
+    /* a process has one run at a time, and the transport's functions no other place for it */
     tcp = (struct tcp){ .at = *l };
     rendezvous_key(l->run, tcp.key);
     return &transport;

@@ -17,6 +17,7 @@ int tree_blocks(int from, int to, struct tree_block *b)
     int n = 0;
     for (int at = from; at < to; at += 1 << b[n++].level) {
         int level = 0;
+        /* the next larger node begins here, too, and ends within */
         while (at % (2 << level) == 0 && (int64_t)at + (INT64_C(2) << level) <= to) level++;
         b[n] = (struct tree_block){ at, level };
     }
@@ -53,6 +54,7 @@ void tree_pack(float *x, size_t n)
     for (size_t i = 0; i < n; i++) {
         uint32_t u;
         memcpy(&u, x + i, sizeof u);
+        /* forwards: what is written lies before what is still to be read */
         uint16_t half = (uint16_t)(u >> 16);
         memcpy(to + 2 * i, &half, sizeof half);
     }
@@ -89,6 +91,7 @@ static void sum_chunk(const struct tree_block *b, const float *const *x, int n, 
     struct tree_block node[2 * TREE_BLOCKS];     /* a stack, each with its sum in work */
     int top = 0;
     for (int i = 0; i < n; i++) {
+        /* a copy, since the nodes may be the caller's gradients, and `to` one of them */
         memcpy(work + (size_t)top * CHUNK, x[i] + at, len * sizeof *work);
         node[top++] = b[i];
         while (top > 1 && tree_siblings(&node[top - 2], &node[top - 1], &node[top - 2])) {
@@ -96,6 +99,7 @@ static void sum_chunk(const struct tree_block *b, const float *const *x, int n, 
             tree_add(work + (size_t)(top - 1) * CHUNK, work + (size_t)top * CHUNK, len, bf16);
         }
     }
+    /* of a number that is no power of two the rest is the right part: it is added from the right */
     for (; top > 1; top--)
         tree_add(work + (size_t)(top - 2) * CHUNK, work + (size_t)(top - 1) * CHUNK, len, bf16);
     memcpy(to, work, len * sizeof *to);

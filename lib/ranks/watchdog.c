@@ -18,6 +18,7 @@ static const double EVERY = 1,           /* seconds between two notes */
 
 const char *ranks_name(const struct ranks *r, int rank, char to[128])
 {
+    /* before the ranks have met, and of a number that came over the network, by its number alone */
     if (r->who && rank >= 0 && rank < r->place.size)
         snprintf(to, 128, "rank %d of %d (%.60s, process %lld)", rank, r->place.size,
                  r->who[rank].host, (long long)r->who[rank].pid);
@@ -34,6 +35,7 @@ void ranks_break(struct ranks *r, const char *why, bool reports, int lost)
     r->lost = lost;
     r->broken_at = clock_seconds();
     snprintf(r->why, sizeof r->why, "%s", why);
+    /* their callers wake, and get `why` from job_wait */
     for (struct job *j = r->queue; j; j = j->after) j->status = -1;
     for (int i = 0; i < ACTIVE; i++)
         if (r->active[i]) r->active[i]->status = -1;
@@ -52,6 +54,7 @@ void watchdog_open(struct ranks *r)
     r->looked = clock_seconds();
     for (int i = 0; i < r->peers; i++) {
         r->peer[i].rank = r->place.rank ? 0 : i + 1;
+        /* patience counts from here, not from 0 */
         r->peer[i].heard = r->looked;
     }
 }
@@ -60,8 +63,10 @@ void watchdog_open(struct ranks *r)
 static int hear(struct ranks *r, struct peer *p, double now)
 {
     char why[700], name[128];
+    /* whatever it says is a sign of life */
     p->heard = now;
     p->heard_any = true;
+    /* it came over the network */
     p->got.text[sizeof p->got.text - 1] = '\0';
     if (p->got.kind < NOTE_ALIVE || p->got.kind > NOTE_END)
         return err_set("%s sends what no rank sends (a note of kind %d); start all ranks from one "
@@ -71,6 +76,7 @@ static int hear(struct ranks *r, struct peer *p, double now)
     if (p->got.kind != NOTE_FAILED) return 0;
     p->notified = true;
     snprintf(why, sizeof why, "%s: %s", ranks_name(r, p->rank, name), p->got.text);
+    /* rank 0 adds the name, and passes both on */
     ranks_break(r, r->place.rank ? p->got.text : why, !r->place.rank, -1);
     return 0;
 }
@@ -99,6 +105,7 @@ static int say(struct ranks *r, struct peer *p, double now)
         kind = NOTE_LEAVING;
         p->left = true;
     } else if (now - p->sent < EVERY) return 0;
+    /* p->out is NULL here (exchange): the last note has gone, and its room is free */
     p->put.kind = kind;
     p->sent = now;
     return (p->out = r->t->send(r->ctx, p->rank, 0, &p->put, sizeof p->put)) ? 0 : -1;
@@ -113,6 +120,7 @@ static void ended(struct ranks *r, struct peer *p, bool by_peer, double now)
     ranks_break(r, err_msg(), !stopped && (by_peer || !r->place.rank), -1);
     p->ended = p->ending = true;
     p->out = NULL;
+    /* the caller has the message, and ends the program with it */
     if (r->reports && r->known) return;
     if (r->reports && r->on_failure) r->on_failure(r->why);
     _exit(1);
@@ -126,6 +134,7 @@ static int exchange(struct ranks *r, struct peer *p, double now)
         p->in = NULL;
         if (hear(r, p, now) < 0) return -1;
     }
+    /* a failure of `in` is handled first; `done` of the other would replace its message */
     if (in >= 0 && p->out) out = r->t->done(r->ctx, p->out);
     if (out > 0) p->out = NULL;
     bool by_peer = in == RANKS_ENDED || out == RANKS_ENDED;
@@ -143,9 +152,11 @@ static int exchange(struct ranks *r, struct peer *p, double now)
         return 0;
     }
     if (in < 0 || out < 0) return -1;
+    /* always one that is ready for the next note */
     if (!p->in && !p->ended
         && !(p->in = r->t->receive(r->ctx, p->rank, 0, &p->got, sizeof p->got)))
         return -1;
+    /* one note at a time */
     return p->out || p->ending ? 0 : say(r, p, now);
 }
 
@@ -154,8 +165,10 @@ static int exchange(struct ranks *r, struct peer *p, double now)
 static void listen(struct ranks *r, const struct peer *p, double now)
 {
     char why[320], name[128];
+    /* bounded: of very many ranks the last would notice a loss too late */
     double late = r->place.rank > 1 ? 0.2 * (r->place.rank - 1) : 0;
     if (late > 4) late = 4;
+    /* that reason stays */
     if (r->broken) return;
     if (p->gone && now - p->gone_at >= late) {
         snprintf(why, sizeof why,
@@ -188,11 +201,13 @@ static void hurry(struct ranks *r, double now)
     bool first = r->place.rank && r->lost == 0;
     bool silent = !r->known && (first || now - r->broken_at > GRACE);
     bool gone = r->lost >= 0 && r->leaving;
+    /* else the others are given time to leave by themselves */
     if (!silent && !gone && now - r->broken_at < LEAVE) return;
     if (!r->known && r->reports && r->on_failure) {
         r->on_failure(r->why);
         r->reports = false;
     }
+    /* in a place of its own: p->put may be on its way */
     r->last.kind = NOTE_FAILED;
     snprintf(r->last.text, sizeof r->last.text, "%.500s", r->why);
     /* nobody is ended without the reason */
@@ -202,6 +217,7 @@ static void hurry(struct ranks *r, double now)
             (void)r->t->send(r->ctx, p->rank, 0, &r->last, sizeof r->last);
     }
     r->known = r->aborted = true;
+    /* abort may take seconds, or not return */
     pthread_mutex_unlock(&r->lock);
     r->t->abort(r->ctx, 1);
     /* its caller hangs */
@@ -215,6 +231,7 @@ bool watchdog_advance(struct ranks *r)
     double now = clock_seconds(), pause = now - r->looked;
     bool all = true;
     pthread_mutex_lock(&r->lock);
+    /* how long this thread did not run: a laptop that slept, a debugger, SIGSTOP */
     r->looked = now;
     if (pause > PAUSE) r->stopped = now;
     for (int i = 0; i < r->peers; i++) {
@@ -222,9 +239,11 @@ bool watchdog_advance(struct ranks *r)
         if (pause > PAUSE) p->heard += pause;
         if (exchange(r, p, now) < 0) {
             ranks_break(r, err_msg(), true, p->rank);
+            /* also where another reason came first: it is not waited for */
             r->lost = p->rank;
         }
         listen(r, p, now);
+        /* END has come and gone, and is not only on its way */
         all &= p->ended && p->ending && !p->out;
     }
     hurry(r, now);

@@ -10,6 +10,7 @@ static int (*err_set)(const char *fmt, ...);
 static MPI_Comm world;
 static char name[MPI_MAX_LIBRARY_VERSION_STRING];
 
+/* Errors come back as codes, since start has set MPI_ERRORS_RETURN. */
 static int failed(const char *what, int rc)
 {
     char why[MPI_MAX_ERROR_STRING] = "";
@@ -23,6 +24,7 @@ static int local_size(int *n)
     MPI_Comm here;
     int rc = MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here);
     if (rc == MPI_SUCCESS) rc = MPI_Comm_size(here, n);
+    /* only its size was wanted */
     if (rc == MPI_SUCCESS) rc = MPI_Comm_free(&here);
     return rc;
 }
@@ -31,12 +33,15 @@ static int start(void **ctx, struct ranks_place *p, double patience)
 {
     int have, n;
     *ctx = NULL;
+    /* MPI waits as long as it likes (transport.h) */
     (void)patience;
     int rc = MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &have);
     if (rc != MPI_SUCCESS) return failed("it does not start", rc);
     MPI_Get_library_version(name, &n);
+    /* Open MPI adds its build and date */
     name[strcspn(name, ",\n")] = 0;
     if (have < MPI_THREAD_FUNNELED) return err_set("%s was built without threads", name);
+    /* a communicator of our own: tags cannot meet those of a library that uses MPI, too */
     rc = MPI_Comm_dup(MPI_COMM_WORLD, &world);
     if (rc == MPI_SUCCESS) rc = MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN);
     if (rc == MPI_SUCCESS) rc = MPI_Comm_rank(world, &p->rank);
@@ -55,6 +60,7 @@ static void *begun(MPI_Request *r, int rc)
 
 static MPI_Request *request(size_t bytes)
 {
+    /* collective.c cuts what is longer */
     MPI_Request *r = bytes <= INT_MAX ? malloc(sizeof *r) : NULL;
     if (!r) err_set("MPI: no memory for a message");
     return r;
@@ -79,6 +85,7 @@ static int done(void *ctx, void *which)
     int flag = 0, rc = MPI_Test(which, &flag, MPI_STATUS_IGNORE);
     (void)ctx;
     if (rc != MPI_SUCCESS) return failed("a message", rc);
+    /* MPI_Test has freed what MPI keeps of it */
     if (flag) free(which);
     return flag != 0;
 }

@@ -33,6 +33,7 @@ static struct {
 static int failed(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 static int failed(const char *fmt, ...)
 {
+    /* after a failure calls give others that follow from it: the first one says why */
     if (!*nccl.failure) {
         va_list ap;
         va_start(ap, fmt);
@@ -66,6 +67,7 @@ static int which(char *name)
     if (by_cuda(cudaGetDevice(&device), "cudaGetDevice") < 0
         || by_cuda(cudaGetDeviceProperties(&p, device), "cudaGetDeviceProperties") < 0)
         return -1;
+    /* the UUID, not the number: CUDA_VISIBLE_DEVICES gives every rank a device 0 */
     for (size_t i = 0; i < sizeof p.uuid.bytes; i++)
         snprintf(name + 2 * i, 3, "%02x", (unsigned char)p.uuid.bytes[i]);
     return 0;
@@ -75,6 +77,7 @@ static int invite(unsigned char *key)
 {
     ncclUniqueId id;
     static_assert(sizeof id <= RANKS_DEVICE_KEY, "NCCL's id is longer than the key of ranks");
+    /* the key is longer than the id, and all of it is sent */
     memset(key, 0, RANKS_DEVICE_KEY);
     if (by_nccl(ncclGetUniqueId(&id), "no id") < 0) return -1;
     memcpy(key, &id, sizeof id);
@@ -86,10 +89,12 @@ static int start(const unsigned char *key, int rank, int size, void *model)
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     ncclUniqueId id;
     memcpy(&id, key, sizeof id);
+    /* calls return at once, and ready tells when they are through */
     config.blocking = 0;
     nccl.numbers = size + 1;
     nccl.stream[RANKS_MODEL] = (cudaStream_t)model;
     size_t bytes = (size_t)nccl.numbers * sizeof *nccl.bad;
+    /* non-blocking: it need not wait for the legacy default stream, whoever uses that */
     if (by_cuda(cudaStreamCreateWithFlags(&nccl.stream[RANKS_OWN], cudaStreamNonBlocking),
                 "a stream") < 0
         || by_cuda(cudaMalloc((void **)&nccl.bad, bytes), "cudaMalloc") < 0
@@ -102,6 +107,7 @@ static int start(const unsigned char *key, int rank, int size, void *model)
 static int ready(void)
 {
     ncclResult_t state = ncclSuccess;
+    /* two results: of asking, and of what was asked about */
     if (by_nccl(ncclCommGetAsyncError(nccl.comm, &state), "its state") < 0
         || by_nccl(state, "between ranks") < 0)
         return -1;
@@ -148,6 +154,7 @@ static void end(bool failed)
 static void *mark(enum ranks_stream s)
 {
     cudaEvent_t e = NULL;
+    /* without timing an event is cheaper to record and to wait for */
     if (by_cuda(cudaEventCreateWithFlags(&e, cudaEventDisableTiming), "a mark") < 0) return NULL;
     if (by_cuda(cudaEventRecord(e, nccl.stream[s]), "a mark") == 0) return e;
     cudaEventDestroy(e);
@@ -180,6 +187,7 @@ static int group(const struct ranks_message *m, size_t n)
 {
     cudaStream_t s = nccl.stream[RANKS_OWN];
     if (n == 0) return 0;
+    /* one group: sends and receives of all ranks go on side by side, whatever their order */
     int rc = by_nccl(ncclGroupStart(), "a group");
     for (size_t i = 0; i < n && rc == 0; i++)
         rc = by_nccl(m[i].send
@@ -216,6 +224,7 @@ static __global__ void add_nodes(float *x, const float *y, size_t n, bool bf16)
 static __global__ void pack_halves(uint16_t *to, const float *from, size_t n)
 {
     size_t i = place();
+    /* they are rounded already: the lower half is zeros */
     if (i < n) to[i] = (uint16_t)(__float_as_uint(from[i]) >> 16);
 }
 
@@ -244,12 +253,15 @@ static __global__ void add_tree(addends a, float *to, size_t n, bool bf16, int *
         const ranks_node &node = a.node[k];
         bool finite = true;
 #pragma unroll
+        /* moved, not indexed: an array with an index that is not known at compile time would leave
+         * the registers */
         for (int d = RANKS_DEPTH - 1; d > 0; d--)
 #pragma unroll
             for (int e = 0; e < EACH; e++) s[d][e] = s[d - 1][e];
 #pragma unroll
         for (int e = 0; e < EACH; e++) {
             size_t i = first + (size_t)e * THREADS;
+            /* beyond the end: zeros, which are finite */
             s[0][e] = i >= n      ? 0.0f
                       : node.half ? __uint_as_float((uint32_t)((const uint16_t *)node.x)[i] << 16)
                                   : ((const float *)node.x)[i];
@@ -259,6 +271,7 @@ static __global__ void add_tree(addends a, float *to, size_t n, bool bf16, int *
         for (int j = 0; j < node.joins; j++) {
 #pragma unroll
             for (int e = 0; e < EACH; e++) {
+                /* left plus right */
                 float sum = s[1][e] + s[0][e];
                 s[0][e] = bf16 ? as_bf16(sum) : sum;
             }
@@ -314,6 +327,7 @@ static int check(const float *x, size_t n, int number)
 static int sum(const struct ranks_node *node, int nodes, float *to, size_t n, bool bf16, int number)
 {
     addends a;
+    /* they travel as the kernel's parameter, so their number has a bound */
     if (nodes > RANKS_NODES) return failed("%d addends of a sum on the GPU", nodes);
     memset(&a, 0, sizeof a);
     memcpy(a.node, node, (size_t)nodes * sizeof *node);
@@ -332,6 +346,7 @@ static int checked(int *bad)
     if (by_cuda(cudaMemcpyAsync(bad, nccl.bad, bytes, cudaMemcpyDeviceToHost, s), "checked") < 0
         || by_cuda(cudaStreamSynchronize(s), "checked") < 0)
         return -1;
+    /* in the stream, so before the next step's checks */
     return by_cuda(cudaMemsetAsync(nccl.bad, 0, bytes, s), "zero");
 }
 
@@ -341,6 +356,7 @@ const struct ranks_device *ranks_device(int (*fail)(const char *fmt, ...))
     static struct ranks_device table;
     int v = 0;
     nccl.fail = fail;
+    /* as of 2.9: 10000, 100 and 1 */
     ncclGetVersion(&v);
     snprintf(nccl.name, sizeof nccl.name, "NCCL %d.%d.%d", v / 10000, v / 100 % 100, v % 100);
     table.abi = RANKS_DEVICE_ABI;
