@@ -230,6 +230,7 @@ static int largest(void *self, void *batch, const void *host_batch, int tokens)
         int first = b->real.rows;
         for (int i = 1; i < x->base.s.sentences; i++)
             seq2seq_source(&b->pairs, &b->real, ids, longest, 0, 0);
+        /* draw begins its last sentence when a row is still missing: it may be the longest one */
         while (!x->base.s.sentences && b->real.rows - first < tokens - 1)
             seq2seq_source(&b->pairs, &b->real, ids, usual, 0, 0);
         seq2seq_source(&b->pairs, &b->real, ids, longest, 0, 0);

@@ -72,12 +72,14 @@ static int make(void *self, void *batch, const void *host_batch, const struct tu
     for (int i = 0; i < m->n; i++) {
         int row = m->row[i];
         uint32_t u[4];
+        /* by sentence and row: no token's draw depends on which others are predicted */
         rng_block(key, m->input.sample[row], (uint32_t)m->input.drop[row], u);
         if ((double)u[0] >= o->prob * 4294967296.0) continue;
         if (token_pairs_count(o->pairs, m->original[row], m->input.lang[row])) {
             translate(o, b, i, u);
             continue;
         }
+        /* MLM may have put <mask> or a random word there */
         m->input.token[row] = (int32_t)m->original[row];
         m->masked[i] = false;
     }

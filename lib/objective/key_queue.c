@@ -18,6 +18,7 @@ size_t key_queue_kept_bytes(const struct key_queue *q)
 /* Random directions: normal numbers, made as long as `length`. */
 static void fill(struct key_queue *q, float length, uint64_t seed)
 {
+    /* step 0 is the parameters' own (params.c) */
     struct rng_key key = { seed, RNG_INIT, 1 };
     float *x = mem_alloc((size_t)q->size * row_bytes(q) + 1);
     for (int i = 0; i < q->size; i++) {
@@ -55,6 +56,7 @@ void key_queue_state(struct key_queue *q, struct state *s)
 {
     state_int(s, &q->at, q->size - 1, "queue.at");
     state_int(s, &q->filled, q->size, "queue.filled");
+    /* without the room behind it: a checkpoint is written between steps, when no key is pending */
     state_array(s, q->row, q->size, q->dim, "queue.keys");
     state_whole(s, q->id, q->size, QUEUE_ID, "queue.pairs");
 }
@@ -117,6 +119,7 @@ void key_queue_push(struct key_queue *q, const int64_t *id, int n)
 
 int key_queue_gather(struct key_queue *q, struct ranks *ranks, int micro_batches)
 {
+    /* through the host: the keys of one step are few */
     int size = ranks_size(ranks), me = ranks_rank(ranks), from, to, rc;
     /* Ranks may have one micro-batch more or less than others (tree_range), but an all-gather has
      * equal parts: each is as long as the longest. */

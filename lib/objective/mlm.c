@@ -7,6 +7,7 @@
 #include "lib/data/corpus.h"
 #include "lib/data/pair_pool.h"
 
+/* <s> a </s>, <s> a </s> b </s>; a stream's pieces have their own </s> */
 static int specials(const struct setup *s) { return s->stream ? 0 : s->documents ? 3 : 2; }
 
 /* <s> sentence </s>, or the piece of a stream as it is; k NULL: nothing is masked. */
@@ -31,6 +32,7 @@ static void add(const struct masked_self *o, struct masked *b, const struct mask
 static bool next_valid(const struct masked_self *o, struct masked *b, int i, uint32_t *s)
 {
     const struct corpus *c = &o->s.valid[i];
+    /* step 0, which no turn has (turn_key) */
     struct rng_key key = { 0, RNG_MASK, 0 };
     uint32_t end = c->all.sentences;
     if (o->s.valid_sentences > 0 && (uint32_t)o->s.valid_sentences < end)
@@ -94,6 +96,7 @@ static int make(void *self, void *batch, const void *host_batch, const struct tu
     if (o->s.pool) return make_pooled(o, b, at);
     while (o->s.sentences ? b->input.n < o->s.sentences : b->input.rows < o->s.tokens) {
         if (corpora_next(o->s.text, o->s.longest, &x) < 0) return -1;
+        /* another rank's turn: only the text moves on */
         add(o, b, at->passed ? NULL : &o->masker, &o->s.text->c[x.corpus], &x,
             turn_key(at, RNG_MASK));
     }

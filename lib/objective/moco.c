@@ -472,6 +472,8 @@ static int loss(void *self, void *batch, struct pass *p, float scale)
     int n = b->q.n, keys = q->size + q->pending;
     float *hits = tape_alloc(t, (size_t)n * sizeof *hits);
     int32_t *own = mem_alloc(((size_t)n + 1) * sizeof *own);
+    /* prepare pushed this micro-batch's keys last; each is its query's target, which always
+     * counts */
     for (int i = 0; i < n; i++) own[i] = keys - n + i;
     int32_t *target = tape_int32(t, own, (size_t)n);
     free(own);

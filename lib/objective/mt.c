@@ -21,6 +21,7 @@ static int make(void *self, void *batch, const void *host_batch, const struct tu
 {
     struct seq2seq_self *x = self;
     struct seq2seq *b = batch;
+    /* one set per micro-batch, in turn: a batch has one direction */
     struct pairs *from = &x->s.pairs[at->micro % x->s.n_pairs];
     struct pair p;
     (void)host_batch;

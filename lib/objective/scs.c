@@ -263,6 +263,7 @@ static void report(const struct scs *o, const struct scs_batch *b, struct pass *
          .M = b->n);
     act *picked = tape_alloc(t, n * t->k->act_size);
     t->k->zero(picked, n * t->k->act_size);
+    /* p [n k] as a table of single numbers, of which row i k is the first and largest of row i */
     KERN(t->k, mix_fwd, .Y = picked, .E = o->p, .idx = tape_int32(t, first, n),
          .w = tape_float(t, one, n), .scale = 1, .M = b->n, .k = 1, .D = 1);
     KERN(t->k, to_float32, .to = largest, .from = picked, .n = n);
@@ -299,6 +300,7 @@ static int forward(void *self, void *batch, struct pass *p)
                            o->detach };
     report(o, b, p, &y);
     p->mix = &mix;
+    /* the host's kind of batch, without the host: its forward reads no self */
     int rc = b->kind->forward(NULL, b->copy, p);
     p->mix = NULL;
     if (!p->planning && !o->noted) {

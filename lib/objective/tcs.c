@@ -229,6 +229,7 @@ static void remember_files(struct tcs *o, struct setup *s)
     for (int i = 0; i < o->files; i++) {
         o->given[i] = o->began[i] = p[i].hash;
         o->path[i] = mem_dup(p[i].path);
+        /* a checkpoint replaces it; look_at_state compares */
         state_int(s->state, &o->began[i], 0, "dict.%d", i);
     }
 }
@@ -354,6 +355,7 @@ static int loss(void *self, void *batch, struct pass *p, float scale)
 static int stepped(void *self, struct pass *p, int64_t step)
 {
     struct tcs *o = self;
+    /* "A:B": atof stops at the colon */
     double low = atof(o->how.rate),
            share = o->first.tokens ? (double)o->first.switched / (double)o->first.tokens : 0;
     if (o->how.refresh && step % o->how.refresh == 0) {
