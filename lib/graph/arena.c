@@ -15,7 +15,9 @@ static size_t n_ranges, cap;
 
 static void *plan_alloc(size_t bytes)
 {
+    /* mmap refuses a length of 0, and every piece needs an address of its own */
     if (!bytes) bytes = 1;
+    /* no access: a pointer of a plan that is followed ends the program at once */
     void *p = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED) { err_sys("addresses for %zu bytes", bytes); return NULL; }
     mem_room(&ranges, &cap, n_ranges + 1, sizeof *ranges);
@@ -32,6 +34,7 @@ static void plan_release(void *p)
             ranges[i] = ranges[--n_ranges];
             break;
         }
+    /* the last one: a plan leaves no memory behind */
     if (n_ranges) return;
     free(ranges);
     ranges = NULL;
@@ -112,6 +115,7 @@ static void blocks_release(struct arena *a)
 
 void arena_free(struct arena *a)
 {
+    /* the caller says that nothing is in use, so nothing is lost */
     blocks_release(a);
     free(a->block);
     free(a->piece);
@@ -162,6 +166,7 @@ static bool place(struct arena *a, int block, size_t bytes, struct piece *to)
         struct hole *h = &b->hole[i];
         if (h->n < bytes) continue;
         *to = (struct piece){ h->at, bytes, block };
+        /* cut from below: what is left stays in order */
         h->at += bytes;
         h->n -= bytes;
         if (!h->n) hole_remove(b, i);
@@ -180,10 +185,12 @@ void *arena_get(struct arena *a, size_t bytes, int *number)
         /* The arena grows by half, so that a run of growing batches asks for memory a few times
          * only. Where that much is refused, the piece alone may still fit. */
         size_t want = arena_size(a) / 2 > LEAST ? arena_size(a) / 2 / ALIGN * ALIGN : LEAST;
+        /* half of the arena, or at least the piece */
         if (want < bytes) want = bytes;
         if (!block_add(a, want) && (want == bytes || !block_add(a, bytes))) mem_end(err_msg());
         place(a, i, bytes, &x);
     }
+    /* only now: block_add may have moved the array */
     struct block *b = &a->block[i];
     /* The peak is by addresses, not by live bytes: holes between pieces must be paid for, too, and
      * this is what a plan has to predict. */
@@ -204,6 +211,7 @@ void arena_put(struct arena *a, int number)
     struct piece x = a->piece[number];
     /* given back already, by the record that owned it */
     if (!x.n) return;
+    /* the number stays: later pieces have theirs by their place in the list */
     a->piece[number].n = 0;
     struct block *b = &a->block[x.block];
     /* the first hole above it, by bisection */
@@ -234,6 +242,7 @@ void arena_back_to(struct arena *a, int number)
 void arena_reset(struct arena *a)
 {
     a->pieces = 0;
+    /* nothing is in use here, so the blocks may go */
     if (a->blocks > 1) {
         blocks_release(a);
         /* One block of the peak's size, in which the next step needs no other. If it is refused,
@@ -242,6 +251,7 @@ void arena_reset(struct arena *a)
     }
     for (int i = 0; i < a->blocks; i++) {
         struct block *b = &a->block[i];
+        /* one hole instead of giving back every piece */
         b->high = b->holes = 0;
         hole_insert(b, 0, (struct hole){ 0, b->n });
     }

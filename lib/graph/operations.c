@@ -41,6 +41,7 @@ struct var *tape_dense(struct tape *t, struct var *x, int W, int b, enum kern_ac
     struct record *r = record_new(t, x->rows, O);
     r->back = dense_back;
     r->x = x; r->W = W; r->b = b; r->f = f;
+    /* f's derivative is of the value before it; for prediction the value itself is all */
     if (t->train) r->pre = record_own(t, r, (size_t)x->rows * (size_t)O * t->k->act_size);
     KERN(t->k, linear_fwd, .Y = r->y.v, .pre = r->pre, .X = x->v, .W = val(t, W),
          .W8 = val8(t, W), .b = val(t, b), .f = f, .N = x->rows, .I = x->cols, .O = O);
@@ -55,6 +56,7 @@ static void ffn_back(struct tape *t, struct record *r)
     bool add, first, first2;
     act *dx = tape_grad(t, r->x, &add);
     float *dW = first_of(t, r->W, N, &first), *dW2 = first_of(t, r->W2, N, &first2);
+    /* dx was asked for before the mark: it outlives this function */
     int m = tape_mark(t);
     /* The hidden states are made again from `pre` inside this product: a fifth less memory for
      * activations, for one more evaluation of the activation. Its derivative and the bias's
@@ -92,6 +94,7 @@ struct var *tape_ffn(struct tape *t, struct var *x, int W1, int b1, int W2, int 
 static void mix_back(struct tape *t, struct record *r)
 {
     const struct mixture *x = &r->mix;
+    /* a constant mixture (m->constant) leaves E's gradient to the rows that read it as tokens */
     float *dE = grad(t, r->E);
     if (dE && x->n > 0 && !x->constant)
         KERN(t->k, mix_bwd, .dE = dE, .dY = r->y.g, .row = x->row, .idx = x->idx, .w = x->w,
@@ -123,6 +126,7 @@ struct var *tape_embed(struct tape *t, const int32_t *token, const int32_t *pos,
     r->back = embed_back;
     r->token = token; r->pos = pos; r->lang = lang; r->E = E; r->P = P; r->L = L; r->scale = scale;
     if (m) r->mix = *m;
+    /* rows whose token is -1 get position and language here, and their mixture below */
     KERN(t->k, embed_fwd, .Y = r->y.v, .token = token, .pos = pos, .lang = lang,
          .E = val(t, E), .E8 = val8(t, E), .P = val(t, P), .L = val(t, L),
          .scale = scale, .N = rows, .D = D);
@@ -135,6 +139,7 @@ struct var *tape_mix(struct tape *t, int E, float scale, const struct mixture *m
     struct record *r = record_new(t, m->n, t->ps->p[E].cols);
     r->back = mix_back;
     r->E = E; r->scale = scale; r->mix = *m;
+    /* mixture m is row m here */
     r->mix.row = NULL;
     /* mixtures are added to what a row holds */
     t->k->zero(r->y.v, (size_t)r->y.rows * (size_t)r->y.cols * t->k->act_size);
@@ -157,6 +162,7 @@ struct var *tape_unit(struct tape *t, struct var *x, float s)
     struct record *r = record_new(t, x->rows, x->cols);
     r->back = unit_back;
     r->x = x; r->scale = s;
+    /* lengths; `lse` is the record's place for one float per row */
     r->lse = record_own(t, r, (size_t)x->rows * sizeof(float));
     KERN(t->k, unit_fwd, .Y = r->y.v, .len = r->lse, .X = x->v, .s = s, .N = x->rows, .D = x->cols);
     return &r->y;
@@ -170,6 +176,7 @@ static struct kern_drop drop_site(struct tape *t, float p)
     /* Masks are drawn by counter, from the key, sample, position and site: the backward pass can
      * draw them again, and results depend neither on the batch's layout nor on threads. */
     struct kern_drop d = t->drop;
+    /* the site is counted also where nothing is dropped: later sites keep their numbers */
     d.p = t->dropout ? p : 0;
     d.site = t->site++;
     return d;
@@ -180,6 +187,7 @@ static struct kern_drop drop_site(struct tape *t, float p)
 static float *bias_of_u(struct tape *t, struct record *r)
 {
     struct record *made = r->made_u;
+    /* then the product's backward function, which comes later, sums them itself */
     if (!made || !t->k->norm_sums) return NULL;
     made->summed = true;
     return grad(t, made->back == ffn_back ? made->b2 : made->b);
@@ -188,12 +196,15 @@ static float *bias_of_u(struct tape *t, struct record *r)
 static void norm_back(struct tape *t, struct record *r)
 {
     bool add_x, add_u = false;
+    /* gradient of the sum as a variable of its own, which in a pre-norm stack the next block added
+     * to */
     act *ds = r->z && r->z->has_g ? r->z->g : NULL;
     act *dx = tape_grad(t, r->x, &add_x), *du = NULL;
     int m = tape_mark(t);
     act *added = NULL;
     if (r->u) {
         du = tape_grad(t, r->u, &add_u);
+        /* after du, which stays for the product that made u */
         m = tape_mark(t);
         /* The kernel writes dU and cannot add: where there is a gradient already, the new one goes
          * into memory of its own first. */
@@ -209,6 +220,7 @@ static void norm_back(struct tape *t, struct record *r)
              .gamma = val(t, r->W), .drop = &r->drop, .N = r->y.rows, .D = r->y.cols);
     else {                                   /* only the sum was used */
         size_t n = (size_t)r->y.rows * (size_t)r->y.cols;
+        /* the sum's gradient is x's, and through the dropout u's */
         if (add_x) KERN(t->k, add, .Y = dx, .X = ds, .n = n);
         else t->k->copy(dx, ds, n * t->k->act_size);
         if (du) KERN(t->k, drop_bwd, .dU = du, .dS = ds, .drop = &r->drop, .N = r->y.rows,
@@ -222,10 +234,12 @@ struct var *tape_norm(struct tape *t, struct var *x, struct var *u, int gamma, i
                       struct var **sum)
 {
     int N = x->rows, D = x->cols;
+    /* looked at first: record_new and tape_var change t->n */
     struct record *last = t->n > 0 ? &t->records[t->n - 1] : NULL;
     /* The sum for the bias may move into the norm only if the norm is the single reader of that
      * product; a product recorded just before cannot have another one yet. */
     bool fresh = u && last && u == &last->y;
+    /* without u the sum is x itself: nothing to store */
     struct var *z = u && sum ? tape_var(t, N, D) : NULL;
     struct record *r = record_new(t, N, D);
     r->back = norm_back;
@@ -241,6 +255,7 @@ struct var *tape_norm(struct tape *t, struct var *x, struct var *u, int gamma, i
     KERN(t->k, norm_fwd, .Y = r->y.v, .S = u ? r->s : NULL, .mean = r->mean, .rstd = r->rstd,
          .X = x->v, .U = u ? u->v : NULL, .gamma = val(t, gamma), .beta = val(t, beta),
          .drop = &r->drop, .eps = eps, .N = N, .D = D);
+    /* without a backward pass nobody reads mean, rstd and S again */
     if (!t->train) { tape_back_to(t, m); r->n_own = 0; }
     if (sum) *sum = u ? z : x;
     return &r->y;
@@ -250,6 +265,7 @@ static void drop_back(struct tape *t, struct record *r)
 {
     bool add;
     size_t n = (size_t)r->y.rows * (size_t)r->y.cols;
+    /* NULL: dropout alone (tape_drop) */
     if (r->x) {
         act *dx = tape_grad(t, r->x, &add);
         if (add) KERN(t->k, add, .Y = dx, .X = r->y.g, .n = n);
@@ -291,6 +307,8 @@ static void attn_back(struct tape *t, struct record *r)
 {
     int D = r->y.cols;
     bool add;
+    /* `add` is not looked at: q, k and v are a product's that attention alone reads, so all is
+     * written */
     act *dq = tape_grad(t, r->x, &add), *dk, *dv;
     act *q = r->x->v, *k, *v;
     if (r->u) {
@@ -316,11 +334,13 @@ static bool few_rows(const struct tape *t, int rows)
 static struct var *attention(struct tape *t, struct var *q, struct var *kv, const struct spans *sq,
                              const struct spans *sk, int heads, bool causal)
 {
+    /* self-attention's rows hold q, k and v one after another (docs/formats/checkpoint.md) */
     int D = kv ? q->cols : q->cols / 3;
     struct record *r = record_new(t, q->rows, D);
     r->back = attn_back;
     r->x = q; r->u = kv;
     r->drop = drop_site(t, t->p_attn);
+    /* the leading dimensions are those of the packed rows: nothing is copied apart */
     r->attn = (struct kern_attn){ .batch = sq->n, .heads = heads, .dim = D / heads,
         .ldq = q->cols, .ldk = kv ? kv->cols : q->cols, .ldv = kv ? kv->cols : q->cols, .ldo = D,
         .q_at = sq->at, .q_len = sq->len, .k_at = sk->at, .k_len = sk->len,
@@ -363,6 +383,7 @@ struct var *tape_means(struct tape *t, struct var *x, const struct spans *s)
 {
     struct record *r = record_new(t, s->n, x->cols);
     r->back = means_back;
+    /* the record's two places for arrays of int32; they are the batch's, alive until the reset */
     r->x = x; r->pos = s->at; r->index = s->len;
     KERN(t->k, means_fwd, .Y = r->y.v, .X = x->v, .at = s->at, .len = s->len, .M = s->n,
          .D = x->cols);
@@ -429,6 +450,7 @@ struct xent tape_xent(struct tape *t, struct var *x, int W, int b, const int32_t
     struct xent e = xent_new(t, x->rows);
     act *dx = first_grad(t, x);
     bool first = false;
+    /* the largest gradient there is: written at once where it is the first */
     float *dW = dx ? first_of(t, W, x->rows, &first) : NULL;
     KERN(t->k, xent, .loss = e.loss, .nll = e.nll, .best = e.best, .dX = dx, .dW = dW,
          .first = first, .db = dx ? grad(t, b) : NULL, .X = x->v,
@@ -476,6 +498,7 @@ float *tape_gc(struct tape *t, struct var *h, int O, const int32_t *target, cons
 {
     float *loss = tape_alloc(t, (size_t)M * sizeof(float));
     act *dh = added_grad(t, h);
+    /* hidden form (Eq. 3): neighbours are rows of h, which get their gradient in the same matrix */
     bool own = O < 0;
     KERN(t->k, gc, .loss = loss, .dH = dh, .dB = own ? dh : dh ? grad(t, O) : NULL, .H = h->v,
          .B = own ? h->v : (const void *)val(t, O), .B_act = own, .t = target, .nb = nb,

@@ -26,11 +26,13 @@ int params_add(struct params *ps, const char *name, int rows, int cols, bool dec
     }
     struct param *p = &ps->p[ps->n];
     memset(p, 0, sizeof *p);
+    /* the longest, head.NAME.dense.weight, has 49 bytes at most */
     snprintf(p->name, sizeof p->name, "%s", name);
     p->rows = rows; p->cols = cols;
     p->n = (size_t)rows * (size_t)cols;
     p->at = ps->total;
     p->decay = decay;
+    /* all of them, until a caller of params_alloc that shards the optimiser says less */
     ps->moments = ps->total += room(p->n);
     return ps->n++;
 }
@@ -52,10 +54,12 @@ int params_own(const struct params *ps)
 
 int params_alloc(struct params *ps, bool with_grad)
 {
+    /* there are no float32 values that small steps could be added to */
     if (with_grad && ps->k->holds_int8)
         return err_set("weights in 8 bits cannot be trained; use --precision float32 or bf16");
     float **want[4] = { &ps->value, &ps->grad, &ps->m, &ps->v };
     for (int i = 0; i < (with_grad ? 4 : 1); i++) {
+        /* values and gradients are whole everywhere; the moments may be shared out over ranks */
         size_t bytes = (i < 2 ? ps->total : ps->moments) * sizeof(float);
         /* alloc(0) may give NULL, which would read as a failure */
         if (!bytes) bytes = sizeof(float);
@@ -67,6 +71,7 @@ int params_alloc(struct params *ps, bool with_grad)
     if (!with_grad) return 0;
     ps->part = mem_alloc((size_t)ps->n * sizeof *ps->part);
     for (int i = 0; i < ps->n; i++) {
+        /* up to the next tensor, so that no gap is left out of the sums */
         size_t end = i + 1 < ps->n ? ps->p[i + 1].at : ps->total;
         ps->part[i] = (struct kern_part){ ps->p[i].at, end - ps->p[i].at, ps->p[i].decay };
     }
@@ -76,6 +81,7 @@ int params_alloc(struct params *ps, bool with_grad)
 void params_free(struct params *ps)
 {
     float *have[4] = { ps->value, ps->grad, ps->m, ps->v };
+    /* the file's pages, which st_close unmaps */
     if (ps->mapped) have[0] = NULL;
     for (int i = 0; i < 4; i++)
         if (have[i]) ps->k->release(have[i]);
@@ -100,6 +106,7 @@ void params_grad_clear(struct params *ps, bool later)
     size_t from = 0;
     for (int i = 0; i <= ps->n; i++) {
         struct param *p = i < ps->n ? &ps->p[i] : NULL;
+        /* fixed ones are never written: theirs must be zeros */
         if (p) p->no_grad = later && ps->k->writes_first && p->n >= NO_GRAD_LEAST && !p->fixed;
         if (p && !p->no_grad) continue;
         size_t end = p ? p->at : ps->total;
@@ -123,12 +130,14 @@ float *param_grad_of(const struct params *ps, int i, bool *first)
 
 void params_grad_settle(const struct params *ps)
 {
+    /* NULL for `first`: who asks so gets zeros */
     for (int i = 0; i < ps->n; i++) (void)param_grad_of(ps, i, NULL);
 }
 
 void param_get(const struct params *ps, const float *array, int i, float *host)
 {
     const struct param *p = &ps->p[i];
+    /* the numbers that products use, not those that were in the file */
     if (p->held_int8) ps->k->int8_get(p->int8, 0, p->rows, host);
     else ps->k->download(host, array + p->at, p->n * sizeof(float));
 }
@@ -143,6 +152,7 @@ void param_put(const struct params *ps, float *array, int i, const float *host)
  * same numbers for them. */
 static uint64_t stream(const struct param *p)
 {
+    /* 56 bits: rng's streams have that many */
     return XXH3_64bits(p->name, strlen(p->name)) >> 8;
 }
 
@@ -164,6 +174,7 @@ void param_normal(struct params *ps, int i, uint64_t seed, float std)
 {
     const struct param *p = &ps->p[i];
     float *h = mem_alloc(p->n * sizeof *h);
+    /* on the host, whatever computes later: the same first weights on every device */
     struct normal x = { h, p->n, { seed, RNG_INIT, 0 }, stream(p), std };
     par_for((p->n + DRAWN - 1) / DRAWN, draw, &x);
     param_put(ps, ps->value, i, h);
@@ -193,6 +204,7 @@ void param_fill(struct params *ps, int i, float value)
 int params_write(const struct params *ps, const float *host, const char *path,
                  const char *const *meta_key, const char *const *meta_value, int n_meta)
 {
+    /* an objective's own tensors are in the run's state.safetensors (docs/formats/checkpoint.md) */
     int n = params_own(ps);
     for (int i = 0; i < n; i++)
         if (ps->p[i].held_int8)
@@ -200,6 +212,7 @@ int params_write(const struct params *ps, const float *host, const char *path,
     struct st_tensor *t = mem_zero((size_t)n, sizeof *t);
     for (int i = 0; i < n; i++) {
         const struct param *p = &ps->p[i];
+        /* st_write only reads the name */
         t[i] = (struct st_tensor){ .name = (char *)p->name,
                                    .dtype = ST_F32,
                                    .ndim = p->rows == 1 ? 1 : 2,
@@ -245,7 +258,8 @@ int params_fit(const struct params *ps, const struct st_file *f)
             (p->rows != 1 && t->shape[1] != p->cols))
             return other_shape(f->path, p);
     }
-    /* a tensor that nothing reads would mean that the model computes something else */
+    /* a tensor that nothing reads would mean that the model computes something else; names of a
+     * file are distinct (st_open), so as many are the same ones */
     if (f->n == n) return 0;
     return err_set("%s: holds %d tensors where the model has %d", f->path, f->n, n);
 }
@@ -253,6 +267,7 @@ int params_fit(const struct params *ps, const struct st_file *f)
 int params_read(struct params *ps, float *array, const struct st_file *f)
 {
     int n = params_own(ps), rc = 0;
+    /* zeros: the gaps go with it in one upload */
     float *host = mem_zero(ps->total, sizeof *host);
     for (int i = 0; i < n && rc == 0; i++)
         if (!ps->p[i].held_int8)
@@ -279,6 +294,7 @@ int params_load(struct params *ps, float *array, const char *path)
  * length, so floats may be unaligned. */
 static bool in_place(const struct params *ps, const struct st_file *f)
 {
+    /* as many: tensors of an objective, which the file lacks, would have no memory */
     if (ps->k->room || f->n != ps->n || f->n == 0) return false;
     for (int i = 0; i < f->n; i++)
         if (f->t[i].dtype != ST_F32 || (uintptr_t)f->t[i].data % sizeof(float)) return false;
@@ -302,6 +318,7 @@ void params_hold_int8(struct params *ps, int i) { ps->p[i].held_int8 = true; }
 static int read_int8(struct params *ps, int i, const struct st_tensor *t)
 {
     struct param *p = &ps->p[i];
+    /* by rows from the mapped pages: a model of many GB is never in memory as float32 */
     bool there = t->dtype == ST_F32 && (uintptr_t)t->data % sizeof(float) == 0;
     float *copy = there ? NULL : mem_alloc(p->n * sizeof *copy);
     int rc = copy ? st_floats(t, copy, p->n) : 0;
@@ -326,6 +343,7 @@ static int use_int8(struct params *ps, const struct st_file *f)
         }
         n++;
     }
+    /* what is left is laid out anew, without the room of those */
     if (n) lay_out(ps);
     return n > 0;
 }
@@ -337,12 +355,14 @@ int params_use(struct params *ps, struct st_file *f)
         st_close(f);
         return -1;
     }
+    /* with int8 the file's layout is not that of the parameters any more */
     if (int8 || !in_place(ps, f)) {
         int rc = params_alloc(ps, false);
         if (rc == 0) rc = params_read(ps, ps->value, f);
         st_close(f);
         return rc;
     }
+    /* st_open has sorted the tensors by their place: the first one begins the data */
     const char *data = f->t[0].data, *end = data;
     for (int i = 0; i < ps->n; i++) {
         const struct st_tensor *t = tensor(ps, i, f);
@@ -351,7 +371,7 @@ int params_use(struct params *ps, struct st_file *f)
         if (at + t->bytes > end) end = at + t->bytes;
     }
     ps->value = (float *)(uintptr_t)data;
-    /* the file's extent, which may be in another order than ps and have gaps */
+    /* the file's extent: it may be in another order than ps */
     ps->total = (size_t)(end - data) / sizeof(float);
     ps->mapped = f;
     return 0;
@@ -361,6 +381,7 @@ int params_own_memory(struct params *ps)
 {
     struct st_file *f = ps->mapped;
     if (!f) return 0;
+    /* should params_alloc fail, params_free must not release what is the file's */
     ps->value = NULL;
     ps->mapped = NULL;
     lay_out(ps);
@@ -391,6 +412,7 @@ int params_round(struct params *ps)
 {
     for (int i = 0; i < ps->n; i++) {
         const struct param *p = &ps->p[i];
+        /* matrices that have no copy (norms, biases, positions) are read as they are */
         if (!p->int8 || ps->k->int8_put(p->int8, 0, p->rows, ps->value + p->at) == 0) continue;
         char *why = err_keep();
         err_set("tensor %s: %s", p->name, why);

@@ -20,6 +20,7 @@ static void end(const char *op, int from, int to, double flops, double bytes)
     int i = 0;
     for (; i < p.n; i++)
         if (strcmp(p.e[i].op, op) == 0 && p.e[i].from == from && p.e[i].to == to) break;
+    /* more kinds than there is room for count as time outside operations */
     if (i == ENTRIES) return;
     if (i == p.n) p.e[p.n++] = (struct entry){ .op = op, .from = from, .to = to };
     struct entry *e = &p.e[i];
@@ -32,7 +33,10 @@ static double pairs(const struct kern_attn *g)
 {
     size_t bytes = (size_t)g->batch * sizeof(int32_t);
     int32_t *q = mem_alloc(bytes + 1), *k = mem_alloc(bytes + 1);
+    /* exact, since sentences differ: rows times the longest would make attention look faster than
+     * it is */
     double n = 0;
+    /* not through the table: this is the profiler's own time */
     p.k->download(q, g->q_len, bytes);
     p.k->download(k, g->k_len, bytes);
     for (int b = 0; b < g->batch; b++)
@@ -46,6 +50,7 @@ static double pairs(const struct kern_attn *g)
 typedef void operation(const void *args);
 static void timed(operation *op, const void *args, const char *name, struct kern_cost c)
 {
+    /* before the clock starts */
     double each = c.pairs ? pairs(c.pairs) : 1;
     double bytes = c.acts * (double)p.k->act_size + c.floats * sizeof(float);
     begin();
@@ -62,6 +67,7 @@ static void upload(void *to, const void *host, size_t bytes)
 {
     begin();
     p.k->upload(to, host, bytes);
+    /* 2: read here and written there */
     end("upload", 0, 0, 0, 2 * (double)bytes);
 }
 

@@ -19,6 +19,7 @@ void tape_init(struct tape *t, const struct kernels *k, struct params *ps)
 
 static void segments_free(struct tape *t)
 {
+    /* of a pass that was not walked back: prediction makes them, too (tape_segment) */
     for (int i = 0; i < t->n; i++) free(t->records[i].segment);
 }
 
@@ -68,6 +69,7 @@ static struct record *record_of(struct tape *t, struct var y)
     if (!t->records) t->records = mem_zero(RECORD_MAX, sizeof *t->records);
     assert(t->n < RECORD_MAX);
     struct record *r = &t->records[t->n++];
+    /* records are used again in every step */
     memset(r, 0, sizeof *r);
     /* index 0 is a parameter, so "none" needs a number of its own */
     r->W = r->b = r->W2 = r->b2 = r->E = r->P = r->L = -1;
@@ -111,6 +113,7 @@ void tape_done(struct tape *t, struct var *x)
 
 static void var_release(struct tape *t, struct var *x)
 {
+    /* NULL: given back by tape_done, or handed on by a segment */
     if (x->v) arena_put(t->arena, x->v_at);
     if (x->g) arena_put(t->arena, x->g_at);
     x->v = x->g = NULL;
@@ -138,6 +141,7 @@ static void backward_from(struct tape *t, int first)
         t->n = i + 1;
         /* no loss depends on a value without a gradient */
         if (r->y.has_g || (r->z && r->z->has_g)) r->back(t, r);
+        /* whether it had a gradient or not: its memory is free either way */
         record_release(t, r);
         /* Gradients complete from the last layer to the first: ranks send those of the later layers
          * while the earlier ones are still computed. Within a segment that is run again (first > 0)
@@ -148,6 +152,7 @@ static void backward_from(struct tape *t, int first)
 
 void tape_backward(struct tape *t)
 {
+    /* backward_from shortens the list; tape_uses and tape_reset look at all of it */
     int n = t->n;
     backward_from(t, 0);
     t->n = n;
@@ -156,6 +161,7 @@ void tape_backward(struct tape *t)
 bool tape_uses(const struct tape *t, int *first)
 {
     for (int p = 0; p < t->ps->n; p++) first[p] = INT_MAX;
+    /* backwards, so that the first reader, which is the last to add its gradient, is what stays */
     for (int i = t->n - 1; i >= 0; i--) {
         const struct record *r = &t->records[i];
         const int used[] = { r->W, r->b, r->W2, r->b2, r->E, r->P, r->L };
@@ -169,6 +175,7 @@ bool tape_uses(const struct tape *t, int *first)
 
 struct tape_no_grad tape_no_grad_begin(struct tape *t)
 {
+    /* with dropout's counter: the pass that goes on has the same sites as without this */
     struct tape_no_grad a = { t->n, arena_count(t->arena), t->train, t->dropout, t->site, t->drop };
     t->train = t->dropout = false;
     return a;
@@ -176,6 +183,7 @@ struct tape_no_grad tape_no_grad_begin(struct tape *t)
 
 void tape_no_grad_end(struct tape *t, const struct tape_no_grad *a)
 {
+    /* before the arena: it gives back pieces by number, which are taken anew after arena_back_to */
     while (t->n > a->n) record_release(t, &t->records[--t->n]);
     arena_back_to(t->arena, a->pieces);
     t->train = a->train;
@@ -216,6 +224,7 @@ static void segment_back(struct tape *t, struct record *r)
     t->recompute = false;
     s->run(s->ctx, t, s->in, out);
     for (int i = 0; i < s->n_out; i++) {
+        /* handed on, not copied: the outputs of the second run get the gradients of the first's */
         out[i]->g = made[i]->g; out[i]->g_at = made[i]->g_at; out[i]->has_g = made[i]->has_g;
         made[i]->g = NULL;
     }
@@ -241,7 +250,9 @@ void tape_segment(struct tape *t, segment_run *run, const void *ctx, size_t byte
     for (int i = 0; i < n_in; i++) s->in[i] = in[i];
     int first = t->n;
     bool recompute = t->recompute;
+    /* segments do not nest: what runs within keeps its records, until this one lets them go */
     t->recompute = false;
+    /* with the copies, as in the backward pass: ctx and in may be the caller's locals */
     run(s->ctx, t, s->in, out);
     t->recompute = recompute;
     struct var made[2];
@@ -251,6 +262,8 @@ void tape_segment(struct tape *t, segment_run *run, const void *ctx, size_t byte
     }
     for (int i = t->n - 1; i >= first; i--) record_release(t, &t->records[i]);
     t->n = first;
+    /* its record comes before the segment's and has no `back`: backward_from releases it with that
+     * one */
     struct var *z = n_out == 2 ? &record_of(t, made[1])->y : NULL;
     struct record *r = record_of(t, made[0]);
     r->back = t->train ? segment_back : NULL;
