@@ -63,6 +63,7 @@ static bool step_of(struct adam_step *step, const struct kern_adam *a)
             /* As PyTorch's clip_grad_norm_: clip / (norm + 1e-6). The norm is that of the
              * gradient before it is scaled. */
             double by = (double)a->clip / (fabs(grad) * sqrt((double)*a->norm2) + 1e-6);
+            /* a norm below the limit is left as it is */
             if (by < 1) grad *= by;
         }
     }
@@ -126,6 +127,7 @@ static void adam(const struct kern_adam *a, const struct adam_step *decays,
     for (int i = 0, j; i < a->parts; i = j) {
         size_t end = part[i].at + part[i].n;
         for (j = i + 1; j < a->parts && part[j].at == end; j++) {
+            /* without weight decay both steps are the same */
             if (part[j].decay != part[i].decay && decays->decay != 1) break;
             end += part[j].n;
         }

@@ -34,6 +34,7 @@ static const act *part(const act *p, int row, int ld, int column)
 {
     return acts_at(p, (size_t)row * (size_t)ld + (size_t)column);
 }
+/* rows of a cache lie wherever the beam search has put them (ops.h) */
 static const act *key(const struct block *x, const act *p, int j, int ld)
 {
     return part(p, x->k_row ? x->k_row[j] : x->k0 + j, ld, x->column);

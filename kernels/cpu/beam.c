@@ -56,6 +56,7 @@ static int continuations(const struct kern_beam *b, int i, struct child *child, 
         if (taken == 0) *best = first.log_p;
         next[first.parent]++;
         if (first.word != b->end) child[kept++] = first;
+        /* one that is not among the first `beam` taken is passed over (ops.h) */
         else if (taken < b->beam) finish(b, b->number[i], pos, first.parent, first.log_p);
     }
     return kept;
@@ -103,6 +104,7 @@ static int advance(void *ctx, size_t sentence, int thread)
     for (int j = 0; j < b->beam; j++) {
         size_t r = row_of(b, i, j),
                slot = ((size_t)pos * (size_t)b->beam + (size_t)j) * (size_t)b->all + (size_t)number;
+        /* idle, until it is known that the row goes on */
         b->row[r] = -1;
         b->seen[r] = 0;
         if (j >= kept) continue;
@@ -110,6 +112,7 @@ static int advance(void *ctx, size_t sentence, int thread)
         b->parent[slot] = child[j].parent;
         b->log_p[r] = child[j].log_p;
         b->pos[r] = pos + 1;
+        /* where the next step's key will be written */
         b->table[b->at[r] + pos + 1] = b->row[r] = b->start[r] + (pos + 1) * b->stride;
         b->seen[r] = pos + 2;
     }

@@ -83,5 +83,6 @@ void cpu_gc(const struct kern_gc *a)
     };
     /* First all errors: the gradients of a row need every slope that it is part of. */
     work_rows(a->M, (size_t)a->J * (size_t)a->D, errors, &g);
+    /* validation wants the losses alone */
     if (a->dH || a->dB) work_columns(a->D, gradient_columns, &g);
 }

@@ -61,6 +61,7 @@ const struct kernels *kernels_open(const char *device, enum kern_precision preci
     const struct kernels *k = cuda_open(missing, sizeof missing);
     if (k)
         return ready(k, precision, line, sizeof buffer, automatic ? " (auto: there is a GPU)" : "");
+    /* asked for by name, what is missing is an error; for auto it is a note */
     if (!automatic) {
         err_set("--device cuda: %s; use --device cpu", missing);
         return NULL;

@@ -35,6 +35,7 @@ static void backward_segments(void *ctx, int first, int last)
     float *dx_room = acts_room(0, D), *dy_room = acts_room(1, D);
     for (int m = first; m < last; m++) {
         const float *dy = acts_read(a->dY, (size_t)m * D, D, dy_room);
+        /* an empty segment has no row that would be multiplied by infinity */
         float by = 1.0f / (float)a->len[m];
         for (int r = 0; r < a->len[m]; r++) {
             size_t at = (size_t)(a->at[m] + r) * D;

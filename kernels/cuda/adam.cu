@@ -199,7 +199,8 @@ template <bool WHOLE> static __global__ void adam(float *p, const float *g, floa
     size_t at = ((size_t)blockIdx.x * blockDim.x + threadIdx.x) * 8;
     __shared__ int first;
     float grad;
-    /* By the second warp, while the first finds the factor. */
+    /* By the second warp, while the first finds the factor: its elements begin 256 after the
+     * block's first. */
     if (threadIdx.x == 32) first = last_part(all, [=](const part &x) { return x.at > at - 256; });
     if (!block_gradient_scale(s, norm2, &grad) || at >= all.end) return;
     int i = first;

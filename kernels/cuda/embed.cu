@@ -11,6 +11,7 @@ static __global__ void forward_rows(kern_embed_fwd a)
     int n = (int)(i / across), c = (int)(i % across) * 8, left = a.D - c;
     /* A negative token is a row without one: it has its position and language alone. */
     int token = a.token[n];
+    /* row 0 in place of none: a load without a branch */
     eight y = load8<WHOLE>(a.E + (size_t)(token < 0 ? 0 : token) * a.D + c, left);
 #pragma unroll
     for (int j = 0; j < 8; j++) y.x[j] = token < 0 ? 0.0f : y.x[j] * a.scale;

@@ -68,6 +68,7 @@ template <typename T, typename B> static void run(const struct kern_gc *a)
     if (a->dH && whole) LAUNCH((target_rows<T, B, true>), M, THREADS, 0, (const float *)slope, *a);
     else if (a->dH) LAUNCH((target_rows<T, B, false>), M, THREADS, 0, (const float *)slope, *a);
     if (a->dB)
+        /* a neighbour that is not there is -1, which is sorted to the end and left out */
         segment_add((B *)a->dB, (const T *)a->H, a->nb, a->M * a->J, a->D,
                     { a->t, a->J, slope, 1 });
 }

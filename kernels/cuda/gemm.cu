@@ -30,6 +30,7 @@ static struct {
     FUNCTIONS(X)
 #undef X
     cublasLtHandle_t handle;
+    /* one for all products: they are in one stream, one after another */
     void *workspace;
     int lacking;                            /* kinds of products that it had no algorithm for */
     int chosen; double choosing;            /* algorithms that it was asked for; seconds */

@@ -47,9 +47,9 @@ static double mib(size_t bytes) { return (double)bytes / (1 << 20); }
 
 /* Says what was wanted, what there was, and what would help. */
 static void none_left(char *text, size_t size, size_t bytes, const char *what)
-/* Read at the failure: what is free then is what the message is about. */
 {
     size_t here = 0, all = 0;
+    /* Read at the failure: what is free then is what the message is about. */
     cudaMemGetInfo(&here, &all);
     snprintf(text, size,
              "out of GPU memory: needed %.1f MiB for %s, %.1f of %.1f MiB are free; lower --tokens "
@@ -73,6 +73,7 @@ static void *memory_alloc(size_t bytes)
 {
     cuda_not_recorded("alloc");
     size_t rounded = (bytes + 255) / 256 * 256;
+    /* a sum that has run over is smaller than `bytes` */
     void *p = rounded >= bytes ? take(rounded ? rounded : 256) : NULL;
     if (!p) {
         char text[320];
@@ -105,6 +106,7 @@ static void memory_release(void *p)
     if (b->copies) graph_forget();
     cuda_failed(cudaFree(b->copies), "cudaFree");       /* cudaFree waits for what is queued */
     cuda_failed(cudaFree(b->p), "cudaFree");
+    /* blocks are in no order */
     *b = blocks[--n_blocks];
 }
 

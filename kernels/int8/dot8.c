@@ -64,6 +64,8 @@ static int fill_panel(void *ctx, size_t panel, int thread)
         float most = 0;
         double norm = 0, kept = 0, error = 0;
         int sum = 0;
+        /* What only fills the panel is zeros without error: its bound is its term, -inf
+         * (nearest.c). */
         for (size_t k = 0; i < s->n && k < d; k++) {
             v[k] = f->v[i * d + k] - f->centre[k];
             most = fmaxf(most, fabsf(v[k]));

@@ -341,7 +341,7 @@ void bf16_amx(bool ta, bool tb, int M, int N, int K, const void *A, int lda, con
     j.tiles = tiles_cut(M, N, K, SIDE);
     j.B = packed(&j, &j.b, SCRATCH_B, true);
     /* Tiles side by side share rows of A, which are then packed once for all of them. */
-    if (j.tiles.across > 1) j.A = packed(&j, &j.a, SCRATCH_A, false); /* tiles share rows */
+    if (j.tiles.across > 1) j.A = packed(&j, &j.a, SCRATCH_A, false);
     par_for(j.tiles.n, run_tile, &j);
 }
 

@@ -38,6 +38,7 @@ int work_sync(void)
 }
 
 struct piece { void *p; size_t bytes; };
+/* frees a thread's pieces when it ends, which _Thread_local alone would not */
 static pthread_key_t scratch_key;
 
 static void scratch_free(void *arg)

@@ -63,7 +63,8 @@ static bool mask(struct attn_mask *m, const struct kern_attn *g, const struct ke
     m->bits = bits;
     if (kept && !make) return true;
     int words = m->across / 4, lanes = 0;
-    /* As few threads per row as have four bytes each, so that short rows share a block. */
+    /* As few threads per row as have four bytes each, so that short rows share a block; 2^7 are all
+     * of one. */
     while (lanes < 7 && 1 << lanes < g->heads * words) lanes++;
     LAUNCH(mask_words, blocks_for((size_t)g->rows_q, (size_t)THREADS >> lanes), THREADS, 0,
            (uint32_t *)bits, d, g->rows_q, g->heads, words, lanes);

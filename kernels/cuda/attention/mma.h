@@ -41,8 +41,8 @@ static __device__ __forceinline__ void load_four_transposed(uint32_t r[4], const
 }
 /* 16 bytes; zeros where there are none (from is a valid address even then). */
 static __device__ __forceinline__ void copy_begin(bf16 *to, const bf16 *from, bool there)
-/* .cg: through the second-level cache alone; each tile is used from shared memory. */
 {
+    /* .cg: through the second-level cache alone; each tile is used from shared memory. */
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)),
                  "l"(from), "r"(there ? 16 : 0)
                  : "memory");
