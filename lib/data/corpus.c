@@ -9,10 +9,15 @@
 
 /* --- blocks of a text ------------------------------------------------------------------------- */
 
-void cut_block(struct shard_block *b, const struct cut *cut)
+int cut_block(struct shard_block *b, const struct cut *cut)
 {
-    if (cut->length && cut->whole) join_whole(&b, 1, cut->length);
-    else if (cut->length) join_stream(b, cut->length);
+    if (!cut->length) return 0;
+    if (!join_fits(b, cut->whole ? JOIN_WHOLE : JOIN_STREAM))
+        return err_set("joined, its sentences have more than 2^32 tokens; with a smaller "
+                       "--text-memory it is read in blocks");
+    if (cut->whole) join_whole(&b, 1, cut->length);
+    else join_stream(b, cut->length);
+    return 0;
 }
 
 /* --- what there is ---------------------------------------------------------------------------- */
@@ -82,9 +87,9 @@ static int read_blocks(struct text_blocks *b, uint64_t from, uint64_t to,
                        int (*f)(void *ctx, const struct shard_block *b), void *ctx)
 {
     for (uint64_t i = from; i < to; i++) {
-        if (shard_read_block(b->shard, i, &b->one) < 0) return -1;
-        cut_block(&b->one, &b->cut);
-        if (f(ctx, &b->one) < 0) return -1;
+        if (shard_read_block(b->shard, i, &b->one) < 0 || cut_block(&b->one, &b->cut) < 0
+            || f(ctx, &b->one) < 0)
+            return -1;
     }
     return 0;
 }
@@ -179,8 +184,9 @@ static int read_group(struct text_blocks *b, struct rng_key key, uint64_t sample
     to->sentences = to->tokens = 0;
     to->at[0] = 0;
     for (uint64_t k = b->from; k < b->to; k++) {
-        if (shard_read_block(b->shard, b->order[k], &b->one) < 0) return -1;
-        cut_block(&b->one, &b->cut);
+        if (shard_read_block(b->shard, b->order[k], &b->one) < 0
+            || cut_block(&b->one, &b->cut) < 0)
+            return -1;
         /* The room was measured when the text was counted; a file that has grown since would write
          * beyond it. */
         if (to->sentences + (uint64_t)b->one.sentences > samples
@@ -287,7 +293,8 @@ int corpus_load(struct corpus *c, const char *path, const char *lang, int lang_i
     if (c->info.tokens == 0) return err_set("%s: holds no token", path);
     struct unknown u = { c->info.tokens, c->info.unknown, false };
     if (unknown_judge(&u, unknown, path, UNKNOWN_SHARD) < 0) return -1;
-    if (!c->blocks) cut_block(&c->all, cut);
+    /* blocks are cut as they are read */
+    if (!c->blocks && cut_block(&c->all, cut) < 0) return err_set("%s: %s", path, err_msg());
     if (corpus_samples(c) > 0) return 0;
     return err_set("%s: no sentence has 1 to %d tokens, which is what an example of %d can hold",
                    c->path, cut->length - 2, cut->length);

@@ -23,7 +23,8 @@
 /* Sentences as they are (0), or joined: cut into pieces of `length` tokens, or whole sentences up
  * to so many (join_whole). */
 struct cut { int length; bool whole; };
-void cut_block(struct shard_block *b, const struct cut *cut);
+/* -1 with a message: the text is too large to be joined (join_fits). */
+int cut_block(struct shard_block *b, const struct cut *cut);
 
 enum { BLOCKS_LONGEST = 4096 };      /* longer samples are counted as one more */
 
@@ -143,6 +144,10 @@ int documents_cut(const struct corpus *c, const struct sample *x, struct rng_key
 /* Examples of whole sentences: sentences joined up to a length, each with its own <s> and </s>
  * (ALIGN-MLM, appendix G.3: XLM's text in examples of 512 tokens, its pairs in 256 and 256). */
 
+/* Has b, joined, fewer than 2^32 tokens, so that their places fit `at`? With so many specials per
+ * sentence. The other functions ask their callers to have looked. */
+enum { JOIN_STREAM = 1, JOIN_WHOLE = 2 };
+bool join_fits(const struct shard_block *b, int specials);
 /* Replaces the sentences of b by pieces of `length` tokens of all of them joined, each with </s>
  * after it (XLM's streams); the last piece is what is left. */
 void join_stream(struct shard_block *b, int length);

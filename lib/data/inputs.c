@@ -49,9 +49,10 @@ const struct opt inputs_text_rows[] = {
 const struct opt inputs_batch_rows[] = {
     { "tokens|tokens-per-batch", 0, OPT_INT(inputs, tokens), "N",
       "tokens per micro-batch (of pairs: per side)", .min = 1, .max = 1e7 },
+    /* times the 4,096 positions of the largest model this is below 2^31: rows are counted in int */
     { "batch|batch-size", 0, OPT_INT(inputs, sentences), "N",
       "sentences or pairs per micro-batch, in place of --tokens; 0: by --tokens", .min = 0,
-      .max = 1e6 },
+      .max = 5e5 },
     { "longest|max-len", 0, OPT_INT(inputs, longest), "N",
       "leave out sentences of more than N tokens", .min = 1, .max = 4094 },
     { "text-memory", 0, OPT_SIZE(inputs, text_memory), "SIZE",

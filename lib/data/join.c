@@ -9,6 +9,11 @@ enum { SIDES = 2 };
 static uint32_t tokens_of(const struct shard_block *b, uint32_t s)
 { return b->at[s + 1] - b->at[s]; }
 
+bool join_fits(const struct shard_block *b, int specials)
+{
+    return b->tokens + (uint64_t)specials * b->sentences <= UINT32_MAX;
+}
+
 /* Tokens and bounds on their way into a block. */
 struct joined { uint32_t *ids, *at; uint32_t n; };
 
@@ -33,7 +38,8 @@ uint32_t join_whole(struct shard_block *const b[], int k, int length)
     struct joined j[SIDES] = { 0 };
     uint32_t examples = 0, left_out = 0, sentences = b[0]->sentences;
     for (int i = 0; i < k; i++) {
-        j[i].ids = mem_alloc(((size_t)b[i]->tokens + 2 * (size_t)sentences + 1) * sizeof *j[i].ids);
+        j[i].ids = mem_alloc(((size_t)b[i]->tokens + JOIN_WHOLE * (size_t)sentences + 1)
+                             * sizeof *j[i].ids);
         j[i].at = mem_alloc(((size_t)sentences + 2) * sizeof *j[i].at);
         j[i].at[0] = 0;
     }
@@ -59,7 +65,7 @@ uint32_t join_whole(struct shard_block *const b[], int k, int length)
 
 void join_stream(struct shard_block *b, int length)
 {
-    size_t total = (size_t)b->tokens + b->sentences, n = 0;
+    size_t total = (size_t)b->tokens + JOIN_STREAM * (size_t)b->sentences, n = 0;
     uint32_t *ids = mem_alloc(total * sizeof *ids);
     for (uint32_t s = 0; s < b->sentences; s++) {
         for (uint32_t i = b->at[s]; i < b->at[s + 1]; i++) ids[n++] = b->ids[i];

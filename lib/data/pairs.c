@@ -24,6 +24,11 @@ static int load_text(struct shard_block *b, const char *path, struct raw_reader 
     b->at[0] = 0;
     while ((rc = text_line(in, &line, &n)) > 0) {
         if ((rc = reader_line(r, line, n)) < 0) { text_fail(in); break; }
+        /* places have 32 bits, as in a shard that is read whole */
+        if ((uint64_t)b->tokens + r->n > UINT32_MAX || b->sentences >= UINT32_MAX - 1) {
+            rc = err_set("%s: has more than 2^32 tokens or sentences", path);
+            break;
+        }
         mem_room(&b->ids, &b->ids_cap, b->tokens + r->n, sizeof *b->ids);
         mem_room(&b->at, &b->at_cap, (size_t)b->sentences + 2, sizeof *b->at);
         if (r->n) memcpy(b->ids + b->tokens, r->id, r->n * sizeof *r->id);
@@ -102,6 +107,8 @@ void pairs_keep(struct pairs *p, double share, uint64_t seed, int set)
 int pairs_join(struct pairs *p, int length)
 {
     struct shard_block *side[2] = { &p->side[0], &p->side[1] };
+    if (!join_fits(side[0], JOIN_WHOLE) || !join_fits(side[1], JOIN_WHOLE))
+        return err_set("%s: joined, its sentences have more than 2^32 tokens on a side", p->name);
     join_whole(side, 2, length);
     if (p->side[0].sentences) return 0;
     return err_set("%s: no pair of sentences has 1 to %d tokens on both sides, which is what an "

@@ -61,6 +61,8 @@ same whole/last/weights.safetensors again/last/weights.safetensors
 
 # wrong usage
 fails 2 '--train' pretrain -v vocab --out no
+# rows of a micro-batch are counted in int: 500,000 sentences of 4,096
+fails 2 '--batch: 500001 is not between 0 and 500000' pretrain "${base[@]}" --batch 500001 --out no
 fails 2 'needs --cooc' pretrain "${base[@]}" --objective mlm,gc --out no
 fails 2 '--gc-lambda belongs to objective gc, which is not in --objective mlm' pretrain \
     "${base[@]}" --gc-lambda 5 --out no

@@ -6,9 +6,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "common/err.h"
 #include "common/mem.h"
 #include "lib/batch/masked.h"
 #include "lib/data/corpus.h"
+#include "lib/data/pairs.h"
 #include "lib/masking/noise.h"
 
 /* A corpus of n sentences; sentence i has 1 + i % 7 tokens, all 100 * (lang + 1) + i % 50. */
@@ -127,6 +129,27 @@ static void streams_cut_the_joined_sentences(void **state)
     corpus_free(&c);
 }
 
+/* Only the counts are looked at: such a text takes 16 GiB. */
+static void a_text_whose_joined_tokens_do_not_fit_32_bits_is_refused(void **state)
+{
+    (void)state;
+    const struct cut stream = { 16, false }, whole = { 16, true };
+    struct shard_block b = { .sentences = 5, .tokens = UINT32_MAX - 4 };
+    assert_int_equal(cut_block(&b, &stream), -1);
+    assert_non_null(strstr(err_msg(), "more than 2^32 tokens"));
+    assert_int_equal(cut_block(&b, &whole), -1);
+    assert_int_equal(b.sentences, 5);
+    assert_true(b.tokens == UINT32_MAX - 4);
+    /* one less fits a stream, but not with two specials each */
+    b.tokens--;
+    assert_true(join_fits(&b, JOIN_STREAM));
+    assert_int_equal(cut_block(&b, &whole), -1);
+    struct pairs p = { .side = { { .sentences = 5, .tokens = 10 }, b }, .name = "de-en" };
+    assert_int_equal(pairs_join(&p, 16), -1);
+    assert_string_equal(err_msg(), "de-en: joined, its sentences have more than 2^32 tokens on a "
+                                   "side");
+}
+
 static void masking_is_80_10_10_of_15_percent_and_spares_specials(void **state)
 {
     (void)state;
@@ -198,6 +221,7 @@ int main(void)
         cmocka_unit_test(languages_are_drawn_by_size_to_the_alpha),
         cmocka_unit_test(sentences_too_long_are_passed_over_and_none_left_is_an_error),
         cmocka_unit_test(streams_cut_the_joined_sentences),
+        cmocka_unit_test(a_text_whose_joined_tokens_do_not_fit_32_bits_is_refused),
         cmocka_unit_test(masking_is_80_10_10_of_15_percent_and_spares_specials),
         cmocka_unit_test(noise_moves_less_than_k_places_drops_and_blanks),
     };
