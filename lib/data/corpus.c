@@ -28,6 +28,7 @@ static int count_block(void *ctx, const struct shard_block *x)
 {
     struct count *c = ctx;
     struct text_blocks *b = c->b;
+    /* as cut: what a block has in sentences are not its samples where they are joined */
     b->samples[c->block] = x->sentences;
     b->tokens[c->block++] = x->tokens;
     for (uint32_t i = 0; i < x->sentences; i++) {
@@ -51,6 +52,7 @@ static void merge(struct count *c, const unsigned char *from, int r, int size, s
     struct text_blocks *b = c->b;
     uint64_t at = first_of(b, r, size), n = first_of(b, r + 1, size) - at;
     double length[BLOCKS_LONGEST + 2];
+    /* copied out: what comes over the network has no alignment */
     memcpy(length, from, sizeof length);
     for (int i = 0; i < BLOCKS_LONGEST + 2; i++) b->length[i] += length[i];
     from += sizeof length;
@@ -75,6 +77,7 @@ static int share(struct count *c, struct ranks *ranks, size_t tokens)
     memcpy(mine + sizeof b->length + of_blocks, b->tokens + at, of_blocks);
     memcpy(mine + sizeof b->length + 2 * of_blocks, c->seen, tokens);
     int rc = ranks_all_gather(ranks, mine, all, bytes);
+    /* this rank's own counts come back with those of all */
     memset(b->length, 0, sizeof b->length);
     for (int r = 0; r < size && rc == 0; r++)
         merge(c, all + (size_t)r * bytes, r, size, tokens);
@@ -110,6 +113,7 @@ int text_blocks_open(struct text_blocks *b, const char *path, const struct text_
     b->samples = mem_zero(b->n + 1, sizeof *b->samples);
     b->tokens = mem_zero(b->n + 1, sizeof *b->tokens);
     b->order = mem_alloc((b->n + 1) * sizeof *b->order);
+    /* blocks are decompressed, which takes the time: each by one rank */
     uint64_t from = first_of(b, me, size), to = first_of(b, me + 1, size);
     struct count c = { b, from, mem_zero((size_t)info->vocab_size + 1, 1) };
     /* One pass over the text before training: what a block has once it is cut is not in the shard's
@@ -159,6 +163,7 @@ static uint64_t group_end(const struct text_blocks *b, uint64_t from, uint64_t *
     *samples = *tokens = 0;
     for (; to < b->n; to++) {
         uint32_t block = b->order[to];
+        /* in the epoch's order: groups differ from epoch to epoch, but not from run to run */
         bytes += bytes_of(b, block);
         /* a group has at least one block, whatever the memory, so that reading always goes on */
         /* the second: places in `at` have 32 bits */
@@ -203,7 +208,7 @@ static int read_group(struct text_blocks *b, struct rng_key key, uint64_t sample
         b->within = mem_alloc((b->cap = samples) * sizeof *b->within);
     }
     /* Blocks in random order, and within a group its sentences: nearly a shuffle of the whole, with
-     * one group in memory. */
+     * one group in memory. 24 bits of group: 2^24 of even 1 MiB would be 16 TiB of text. */
     rng_permutation(key, (uint64_t)b->epoch << 24 | b->group, b->within, to->sentences);
     return 0;
 }
@@ -217,6 +222,7 @@ int text_blocks_find(struct text_blocks *b, struct rng_key key, int64_t epoch, i
      * alone. */
     if (new_epoch || next < b->first) {
         struct rng_key blocks = { key.seed, RNG_BLOCKS, key.step };
+        /* a key of its own, or blocks and the samples of a group would be permuted alike */
         if (new_epoch) rng_permutation(blocks, (uint64_t)epoch, b->order, (uint32_t)b->n);
         b->epoch = epoch;
         b->from = b->to = b->group = 0;
@@ -232,6 +238,7 @@ int text_blocks_find(struct text_blocks *b, struct rng_key key, int64_t epoch, i
         if (b->to == b->from) return err_set("no sample %lld in an epoch", (long long)next);
         /* Groups before that place are skipped by their sizes, without reading them. */
         if (next >= b->first + (int64_t)samples) continue;
+        /* epoch -1: half a group is in memory, and must not be taken for one */
         if (read_group(b, key, samples, tokens, at_hand) < 0) { b->epoch = -1; return -1; }
         there = true;
     }
@@ -263,6 +270,8 @@ static int read_text(struct corpus *c, const struct text_how *how)
     struct shard *s = shard_open(c->path);
     if (!s) return -1;
     bool large = is_large(s, how->memory);
+    /* 0 blocks where the whole text is read: a rank that reads it by blocks then differs from one
+     * that does not */
     if (large) shard_info(s, &info);
     int rc = how->ranks ? agree(how->ranks, info.blocks) : 0;
     if (rc == 0 && !large) rc = shard_read_all(s, &c->info, &c->all);
@@ -285,6 +294,7 @@ int corpus_load(struct corpus *c, const char *path, const char *lang, int lang_i
         return err_set("%s: was made with another vocabulary than the one given (its hash "
                        "differs); run binarize again with it",
                        path);
+    /* a shard need not say (docs/formats/shard.md) */
     if (*c->info.lang && *lang && strcmp(c->info.lang, lang))
         return err_set("%s: holds language %s, not %s", path, c->info.lang, lang);
     snprintf(c->lang, sizeof c->lang, "%s", lang);
@@ -313,6 +323,7 @@ double corpus_tokens(const struct corpus *c)
 int corpus_longest(const struct corpus *c, int most)
 {
     int longest = 0;
+    /* lengths were counted when the text was opened */
     if (c->blocks) {
         for (int n = 1; n <= most && n <= BLOCKS_LONGEST; n++)
             if (c->blocks->length[n] > 0) longest = n;
@@ -368,6 +379,7 @@ void corpora_size(const struct corpora *cs, int longest, double *sentences, doub
  * run is not continued with other text. */
 static void sum_text(const struct corpus *c, struct state *s)
 {
+    /* the share of <unk> besides the sizes: text of another vocabulary shows in it */
     uint64_t size[] = { c->info.sentences, c->info.tokens, c->info.blocks, c->info.unknown };
     state_sum(s, size, sizeof size);
     state_sum(s, c->all.ids, c->all.tokens * sizeof *c->all.ids);
@@ -388,6 +400,7 @@ void corpora_state(struct corpora *cs, struct state *s)
 static int next_place(const struct corpora *cs, int corpus, uint32_t *i)
 {
     struct corpus *c = &cs->c[corpus];
+    /* by the number of the corpus: two sides of a parallel text must not be read in step */
     struct rng_key key = { cs->seed, RNG_ORDER, (uint32_t)corpus };
     if (c->blocks) return text_blocks_find(c->blocks, key, c->epoch, c->next, &c->all, i);
     if (c->order_epoch != c->epoch) {
@@ -413,6 +426,7 @@ int corpora_init(struct corpora *cs, struct corpus *c, int n, double alpha, uint
     for (int i = 0; i < n; i++) all += pow((double)corpus_samples(&c[i]), alpha);
     for (int i = 0; i < n; i++) {
         sum += pow((double)corpus_samples(&c[i]), alpha);
+        /* the last bound is all that is left, whatever rounding did */
         cs->below[i] = i + 1 < n ? (uint32_t)(sum / all * 4294967295.0) : UINT32_MAX;
     }
     /* the first group is read now: memory is planned next, and has to count it */
@@ -431,11 +445,13 @@ int corpora_next_of(struct corpora *cs, int corpus, int longest, struct sample *
     for (int64_t tried = 0; tried < 2 * all;
          tried++) {
         uint32_t i;
+        /* before a draw, so a checkpoint may hold next = all (its range in state.json) */
         if (c->next >= all) { c->epoch++; c->next = 0; }
         if (next_place(cs, corpus, &i) < 0) return -1;
         c->next++;
         uint32_t n = c->all.at[i + 1] - c->all.at[i];
         if (n == 0 || n > (uint32_t)longest) continue;
+        /* drawn numbers what is given out, and that number keys masks and dropout */
         *s = (struct sample){ c->all.ids + c->all.at[i], (int)n, corpus, c->lang_id,
                               (uint64_t)cs->drawn++ };
         return 0;

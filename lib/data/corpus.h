@@ -1,7 +1,7 @@
 /* Monolingual corpora, and the endless stream of training samples drawn from them: languages by
  * p ~ n^alpha (n sentences; XLM), sentences by a fresh permutation each epoch. Which sample comes
  * n-th depends on the seed alone, and, of a text that is larger than its share of memory, on that
- * share: such a text is read block by block (blocks.h). Where the stream stands is a few integers,
+ * share: such a text is read block by block (below). Where the stream stands is a few integers,
  * which checkpoints keep. */
 #ifndef DATA_CORPUS_H
 #define DATA_CORPUS_H

@@ -7,6 +7,7 @@
  * pretraining data (short_seq_prob 0.1), so that short inputs are learnt, too. */
 static uint32_t target(uint32_t n, uint32_t length)
 {
+    /* by the number of the run alone: the runs are the text's, whatever the seed */
     struct rng_key key = { 0, RNG_SEGMENT, 0 };
     if (rng_below(key, n, 0, 10)) return length;
     return 2 + (uint32_t)rng_below(key, n, 1, length - 1);
@@ -21,6 +22,7 @@ int corpus_to_documents(struct corpus *c, int length)
     uint32_t runs = 0, tokens = 0, s = 0;
     while (s < b->sentences) {
         uint32_t first = s, most = target(runs, (uint32_t)length), have = 0;
+        /* an empty line ends the document */
         for (; s < b->sentences && b->at[s + 1] > b->at[s]; s++) {
             uint32_t n = b->at[s + 1] - b->at[s];
             /* two sentences at least, even where they exceed the length that was drawn */
@@ -41,6 +43,7 @@ int corpus_to_documents(struct corpus *c, int length)
         }
     }
     at[runs] = c->part[c->parts] = tokens;
+    /* the runs are at most as long as the text, and the text is not read again */
     free(b->ids);
     free(b->at);
     b->ids_cap = (size_t)b->tokens + 1;
@@ -69,10 +72,12 @@ static uint32_t find(const struct corpus *c, uint32_t at)
 
 int documents_cut(const struct corpus *c, const struct sample *x, struct rng_key key, bool *swapped)
 {
+    /* a sample is a run, whose tokens lie in `all`: its parts are found by where it begins */
     uint32_t begin = (uint32_t)(x->ids - c->all.ids), first = find(c, begin);
     uint32_t n = find(c, begin + (uint32_t)x->n) - first;
     /* the caller's key is that of masks, and would draw a token's numbers once more */
     key.purpose = RNG_SEGMENT;
     *swapped = rng_below(key, x->number, 1, 2);
+    /* a run has two parts or more, so there is a bound within it */
     return (int)(c->part[first + 1 + rng_below(key, x->number, 0, n - 1)] - begin);
 }

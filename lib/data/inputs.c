@@ -101,6 +101,7 @@ int inputs_pair_langs(struct model_config *c, const struct strs *pairs)
     for (int i = 0; i < pairs->n; i++) {
         struct pair_arg a;
         if (prog_pair(pairs->v[i], c->lang, c->n_langs, &a) < 0) return -1;
+        /* both names are one piece of memory */
         free(a.file[0]);
         if (add_lang(c, a.lang[0]) < 0 || add_lang(c, a.lang[1]) < 0) return -1;
     }
@@ -119,9 +120,11 @@ static int load(const struct inputs *in, const struct strs *files, const struct 
         const char *path = prog_lang_file(files->v[i], lang);
         if (!*lang) return err_set("--%s %s: expected LANG=SHARD", option, files->v[i]);
         int id = model_config_lang(c, lang);
+        /* before it is loaded: what failed halfway is freed, too */
         *n = i + 1;
         if (id < 0 || corpus_load(&to[i], path, lang, id, v, &how, &in->reader.unknown) < 0)
             return -1;
+        /* - 3: <s>, and </s> after each of the two segments */
         if (in->documents && corpus_to_documents(&to[i], in->documents - 3) < 0) return -1;
     }
     return 0;
@@ -131,6 +134,7 @@ int inputs_text(struct inputs *in, const struct model_config *c, const struct vo
                 uint64_t seed)
 {
     struct corpus *to = mem_zero((size_t)in->train.n + 1, sizeof *to);
+    /* before anything can fail: inputs_free then finds what was loaded */
     in->text = (struct corpora){ .c = to };
     if (load(in, &in->train, c, v, to, &in->text.n, "train", in->text_memory, in->ranks) < 0)
         return -1;
@@ -140,6 +144,7 @@ int inputs_text(struct inputs *in, const struct model_config *c, const struct vo
 int inputs_valid_text(struct inputs *in, const struct model_config *c, const struct vocab *v)
 {
     in->valid_text = mem_zero((size_t)in->valid.n + 1, sizeof *in->valid_text);
+    /* held whole: it is read again at every validation */
     return load(in, &in->valid, c, v, in->valid_text, &in->n_valid, "valid", 0, NULL);
 }
 
@@ -147,6 +152,7 @@ int inputs_pairs(const struct inputs *in, const struct strs *args, const struct 
                  const struct vocab *v, struct pairs **to, int *n)
 {
     *to = mem_zero((size_t)args->n + 1, sizeof **to);
+    /* all of them: those that were not loaded are zeros, which pairs_free takes */
     *n = args->n;
     for (int i = 0; i < args->n; i++) {
         struct pair_arg a;
@@ -162,6 +168,7 @@ int inputs_fit(struct inputs *in, int positions)
 {
     if (in->documents && in->stream)
         return err_set("--documents and --stream both say how text is cut; give one");
+    /* a token in each segment */
     if (in->documents && in->documents < 5)
         return err_set("--documents %d: two segments and three specials need 5", in->documents);
     if (in->documents > positions)
@@ -178,6 +185,7 @@ int inputs_fit(struct inputs *in, int positions)
     /* what the text is cut into is the longest there is, whatever --longest says */
     if (in->stream) in->longest = in->stream;
     else if (in->documents) in->longest = in->documents - 3;
+    /* silently: --longest has a default, which smaller models cannot have */
     else if (in->longest > positions - 2) in->longest = positions - 2;
     return 0;
 }
@@ -185,6 +193,7 @@ int inputs_fit(struct inputs *in, int positions)
 /* The share of --parallel that is used, and both sets of pairs joined, where that was asked for. */
 static int cut_pairs(struct inputs *in, uint64_t seed)
 {
+    /* validation pairs are used whole: results of different shares are compared on them */
     for (int i = 0; i < in->n_pairs; i++)
         if (in->parallel_fraction < 1)
             pairs_keep(&in->pairs[i], in->parallel_fraction, seed, i);
@@ -199,6 +208,7 @@ static int cut_pairs(struct inputs *in, uint64_t seed)
 int inputs_open(struct inputs *in, const struct vocab *v, struct setup *s)
 {
     s->vocab = v;
+    /* text first: the model's languages are numbered in this order (config.json) */
     if (inputs_langs(s->c, &in->train, "train", false) < 0
         || inputs_pair_langs(s->c, &in->parallel) < 0)
         return -1;
@@ -215,6 +225,8 @@ int inputs_open(struct inputs *in, const struct vocab *v, struct setup *s)
         return -1;
     inputs_setup(in, s);
     for (int i = 0; i < in->dict.n; i++) {
+        /* what is learnt from is in the state's sum, so that a run does not go on with another
+         * dictionary */
         const char *file = strchr(in->dict.v[i], '=');
         if (file && state_sum_file(s->state, file + 1) < 0) return -1;
     }
@@ -235,6 +247,7 @@ void inputs_setup(struct inputs *in, struct setup *s)
     s->stream = in->stream > 0;
     s->documents = in->documents > 0;
     s->segment = in->segment;
+    /* here, when all is loaded: the state sums the data */
     if (s->text) corpora_state(s->text, s->state);
     if (in->limits) {
         s->pool = &in->pool;
@@ -251,6 +264,7 @@ double inputs_batches(const struct inputs *in)
     for (int i = 0; i < in->text.n; i++) {
         double samples = (double)corpus_samples(&in->text.c[i]);
         sentences += samples;
+        /* streams have their </s> within, and no <s> */
         rows += corpus_tokens(&in->text.c[i]) + (in->stream ? 0 : 2 * samples);
     }
     for (int i = 0; i < in->n_pairs; i++) {

@@ -45,9 +45,11 @@ uint32_t join_whole(struct shard_block *const b[], int k, int length)
     }
     for (uint32_t s = 0; s < sentences; s++) {
         bool full = !examples;
+        /* on all sides or on none: examples must stay parallel */
         if (!fits(b, k, s, length)) { left_out++; continue; }
         for (int i = 0; i < k && !full; i++)
             full = j[i].n - j[i].at[examples - 1] + tokens_of(b[i], s) + 2 > (uint32_t)length;
+        /* at[examples] is the end of the example that is being filled */
         examples += full;
         for (int i = 0; i < k; i++) {
             append(&j[i], b[i], s);
@@ -73,6 +75,7 @@ void join_stream(struct shard_block *b, int length)
     }
     uint32_t pieces = (uint32_t)((n + (size_t)length - 1) / (size_t)length);
     uint32_t *at = mem_alloc(((size_t)pieces + 1) * sizeof *at);
+    /* the last piece may be shorter */
     for (uint32_t p = 0; p <= pieces; p++) at[p] = p < pieces ? p * (uint32_t)length : (uint32_t)n;
     shard_block_free(b);
     *b = (struct shard_block){ .ids = ids, .at = at, .sentences = pieces, .tokens = (uint32_t)n,
@@ -85,6 +88,7 @@ void join_select(struct shard_block *b, const bool *keep)
     for (uint32_t s = 0; s < b->sentences; s++) {
         uint32_t from = b->at[s], len = tokens_of(b, s);
         if (!keep[s]) continue;
+        /* in place, towards the beginning: memmove, since the two may overlap */
         memmove(b->ids + tokens, b->ids + from, len * sizeof *b->ids);
         b->at[n++] = tokens;
         tokens += len;

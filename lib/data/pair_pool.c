@@ -29,6 +29,7 @@ static int by_size(const void *a, const void *b)
  * is what memory is planned for. */
 static int64_t largest(int *size, uint32_t n, int batch, int *longest)
 {
+    /* an upper bound, which no order of the pairs can pass */
     int64_t sum = 0;
     qsort(size, n, sizeof *size, by_size);
     for (uint32_t i = 0; i < n && i < (uint32_t)batch; i++) sum += size[i];
@@ -42,6 +43,7 @@ static void measure(struct pair_pool *p)
         *both = mem_alloc(((size_t)p->n + 1) * sizeof *both);
     for (uint32_t i = 0; i < p->n; i++) {
         struct pair x = pair_at(&p->set[p->kept[i].set], p->kept[i].index);
+        /* MoCo's encoders read one side each, and a toss decides which: so the longer one */
         side[i] = x.n[0] > x.n[1] ? x.n[0] : x.n[1];
         both[i] = x.n[0] + x.n[1];
     }
@@ -58,6 +60,7 @@ static uint32_t keep(struct pair_pool *p, int i, int min, int max)
     uint32_t kept = 0;
     for (uint32_t k = 0; k < s->side[0].sentences; k++) {
         struct pair x = pair_at(s, k);
+        /* of those that are kept (Pan et al. 2021: the first 250k, 600k, 2M) */
         if (p->limits.most > 0 && kept == p->limits.most) break;
         if (x.n[0] < min || x.n[1] < min || x.n[0] + x.n[1] > max) continue;
         p->kept[p->n++] = (struct pooled){ (uint32_t)i, k };
@@ -71,6 +74,7 @@ int pair_pool_open(struct pair_pool *p, const struct pairs *set, int n,
                    void (*note)(const char *fmt, ...))
 {
     size_t all = 0;
+    /* <s> x </s> y </s> has three specials */
     int max = limits->max_tokens < positions - 3 ? limits->max_tokens : positions - 3;
     *p = (struct pair_pool){ .limits = *limits, .set = set, .n_sets = n, .batch = batch,
                              .order_epoch = -1, .micro = -1 };
@@ -105,12 +109,14 @@ static struct pair draw(struct pair_pool *p, uint64_t seed)
 {
     if (p->next >= p->n) { p->epoch++; p->next = 0; }
     if (p->order_epoch != p->epoch) {
+        /* corpora have 0 to 127, sets of pairs those from 1000 on */
         rng_permutation((struct rng_key){ seed, RNG_ORDER, 999 }, (uint64_t)p->epoch, p->order,
                         p->n);
         p->order_epoch = p->epoch;
     }
     uint32_t i = p->order[p->next++];
     struct pair x = pair_at(&p->set[p->kept[i].set], p->kept[i].index);
+    /* its number in the pool: keys of masks and tosses differ between sets */
     x.index = i;
     x.epoch = p->epoch;
     return x;
@@ -118,6 +124,7 @@ static struct pair draw(struct pair_pool *p, uint64_t seed)
 
 const struct pair *pair_pool_take(struct pair_pool *p, int64_t micro, uint64_t seed)
 {
+    /* objectives of one micro-batch ask one after another, and get the same pairs */
     if (p->micro != micro)
         for (int i = 0; i < p->batch; i++) p->now[i] = draw(p, seed);
     p->micro = micro;
@@ -134,5 +141,7 @@ void pair_pool_free(struct pair_pool *p)
 
 int pair_pool_most_rows(const struct pair_pool *p, int longest)
 {
+    /* with <s> and </s> of both sides; masked_largest adds a sequence of `longest` to one row less
+     * than this */
     return (int)p->most_pair + 4 * p->batch - longest + 1;
 }

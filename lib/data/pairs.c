@@ -23,6 +23,7 @@ static int load_text(struct shard_block *b, const char *path, struct raw_reader 
     mem_room(&b->at, &b->at_cap, 1, sizeof *b->at);
     b->at[0] = 0;
     while ((rc = text_line(in, &line, &n)) > 0) {
+        /* an empty line stays a sentence: line i of one side belongs to line i of the other */
         if ((rc = reader_line(r, line, n)) < 0) { text_fail(in); break; }
         /* places have 32 bits, as in a shard that is read whole */
         if ((uint64_t)b->tokens + r->n > UINT32_MAX || b->sentences >= UINT32_MAX - 1) {
@@ -36,6 +37,7 @@ static int load_text(struct shard_block *b, const char *path, struct raw_reader 
         b->at[++b->sentences] = b->tokens;
     }
     text_close(in);
+    /* the share of <unk> is judged of the whole text */
     return rc < 0 ? -1 : reader_end(r);
 }
 
@@ -43,6 +45,7 @@ static int load_shard(struct shard_block *b, const char *path, const char *lang,
                       const struct vocab *v, const struct reader_options *how)
 {
     struct shard_info info;
+    /* a shard is known by its name: a text that is called so would be read as one */
     if (how->raw) return err_set("%s: is a shard, of tokens; --raw reads plain text", path);
     if (shard_load(path, &info, b) < 0) return -1;
     if (info.vocab_hash != v->hash || info.vocab_size != v->n)
@@ -98,6 +101,7 @@ void pairs_keep(struct pairs *p, double share, uint64_t seed, int set)
     /* Drawn by a permutation and kept in the text's order: a larger share has the pairs of a
      * smaller one. */
     rng_permutation((struct rng_key){ seed, RNG_SUBSET, (uint32_t)set }, 0, order, n);
+    /* a share that rounds to none keeps one pair, rather than ending the run */
     for (uint32_t i = 0; i < n && i < (most ? most : 1); i++) keep[order[i]] = true;
     for (int s = 0; s < 2; s++) join_select(&p->side[s], keep);
     free(order);
@@ -120,6 +124,7 @@ void pairs_sum(const struct pairs *p, struct state *s)
 {
     for (int i = 0; i < 2; i++) {
         const struct shard_block *b = &p->side[i];
+        /* the tokens and where sentences end: the same tokens may be cut otherwise */
         state_sum(s, b->ids, b->tokens * sizeof *b->ids);
         state_sum(s, b->at, ((size_t)b->sentences + 1) * sizeof *b->at);
     }
@@ -127,6 +132,7 @@ void pairs_sum(const struct pairs *p, struct state *s)
 
 void pairs_state(struct pairs *p, int set, struct state *s)
 {
+    /* SRC-TGT may be given twice: the number keeps their names and orders apart */
     p->set = set;
     state_data(s, &p->epoch, 0, "pairs.%d.%s.epoch", set, p->name);
     state_data(s, &p->next, p->side[0].sentences, "pairs.%d.%s.next", set, p->name);

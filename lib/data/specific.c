@@ -17,6 +17,7 @@ static void count_words(uint32_t *count, const uint32_t *id, uint32_t n,
                         const struct word_starts *w)
 {
     for (uint32_t i = 0; i < n; i++) {
+        /* <unk> and a stream's </s> are no words */
         if (id[i] < VOCAB_SPECIALS) continue;
         /* a piece counts only where it is a whole word: a piece within a word says little about a
          * language */
@@ -43,12 +44,14 @@ struct specific *specific_new(const struct corpora *text, uint32_t vocab, int la
                               const struct word_starts *words, int64_t above)
 {
     struct specific *s = mem_zero(1, sizeof *s);
+    /* of all languages first: what is specific depends on both */
     uint32_t *count = mem_zero((size_t)langs * vocab + 1, sizeof *count);
     s->vocab = vocab;
     s->langs = langs;
     s->in = mem_zero((size_t)langs * vocab + 1, 1);
     s->size = mem_zero((size_t)langs * (size_t)langs + 1, sizeof *s->size);
     for (int c = 0; c < text->n; c++) {
+        /* +=: two texts of one language count together */
         struct counting x = { count + (size_t)text->c[c].lang_id * vocab, words };
         if (corpus_each(&text->c[c], count_part, &x) == 0) continue;
         free(count);
@@ -58,6 +61,7 @@ struct specific *specific_new(const struct corpora *text, uint32_t vocab, int la
     for (size_t i = 0; i < (size_t)langs * vocab; i++)
         s->in[i] = (count[i] ? SEEN : 0) | (count[i] > above ? OFTEN : 0);
     free(count);
+    /* sizes once: objectives ask for them for every row */
     for (int l = 0; l < langs; l++)
         for (int m = 0; m < langs; m++)
             for (uint32_t v = 0; v < vocab; v++)

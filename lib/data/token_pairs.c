@@ -18,7 +18,9 @@ static bool special(const struct vocab *v, const char *s, size_t n)
 /* A token's id; 0: the vocabulary lacks it and such lines are left out. -1 with a message. */
 static int64_t look_up(const struct vocab *v, const char *s, size_t n, bool skip)
 {
+    /* the length of a message, not of a token */
     int shown = (int)(n < 60 ? n : 60);
+    /* vocab_id does not find specials by their spelling */
     if (special(v, s, n))
         return err_set("\"%.*s\" is a special token, which has no translation", shown, s);
     uint32_t id = vocab_id(v, s, n);
@@ -44,6 +46,7 @@ static int add(struct token_pairs *p, const struct vocab *v, const char *s, size
         return err_set(
             "both sides are \"%s\": languages that share a token need no translation of it",
             vocab_token(v, (uint32_t)a));
+    /* in text of one language a token must say which of its languages it is of */
     if (p->side[a] == 1 || p->side[b] == 0)
         return err_set(
             "\"%s\" appears on the other side of an earlier line; a token belongs to one language",
@@ -58,6 +61,7 @@ static int add(struct token_pairs *p, const struct vocab *v, const char *s, size
 /* Translations by token, by a counting sort. The index of the first repeated pair, else -1. */
 static int by_token(struct token_pairs *p, uint32_t vocab)
 {
+    /* + 2: counts are put one place further, so that the sums begin at 0 */
     p->at = mem_zero((size_t)vocab + 2, sizeof *p->at);
     p->other = mem_alloc((2 * (size_t)p->n + 1) * sizeof *p->other);
     uint32_t *next = mem_alloc(((size_t)vocab + 1) * sizeof *next);
@@ -92,6 +96,7 @@ static int read_lines(struct token_pairs *p, struct text *t, const struct vocab 
     while ((got = text_line(t, &s, &n)) > 0) {
         mem_room(&p->source, &cap_a, (size_t)p->n + 1, sizeof *p->source);
         mem_room(&p->target, &cap_b, (size_t)p->n + 1, sizeof *p->target);
+        /* files of Windows */
         if (n && s[n - 1] == '\r') n--;
         if (add(p, v, s, n, skip) >= 0) continue;
         got = text_fail(t);
@@ -109,6 +114,7 @@ struct token_pairs *token_pairs_read(const char *path, const struct vocab *v, bo
     struct text *t = text_open(path, TEXT_UTF8 | TEXT_SUM);
     if (!t) return NULL;
     struct token_pairs *p = mem_zero(1, sizeof *p);
+    /* sorted only when all lines are good: the tokens are in range then */
     int status = read_lines(p, t, v, skip), twice = status == 0 ? by_token(p, v->n) : -1;
     if (twice >= 0)
         status = err_set("%s: the pair \"%s\", \"%s\" appears twice", text_name(t),
@@ -123,6 +129,7 @@ struct token_pairs *token_pairs_read(const char *path, const struct vocab *v, bo
 struct token_pairs *token_pairs_open(const struct setup *s, const char *name)
 {
     char lang[2][32];
+    /* its pairs are of one matrix and two languages */
     if (s->dicts->n != 1) {
         err_set("objective %s reads one dictionary; --dict was given %d times", name, s->dicts->n);
         return NULL;
