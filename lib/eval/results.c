@@ -171,27 +171,37 @@ void results_compare_usual(struct results *r)
 
 /* --- printing -------------------------------------------------------------------------------- */
 
-enum { CELL = 64 };
-struct line { char *name; char (*text)[CELL]; };
+/* text [columns]: malloc'd; NULL: an empty cell */
+struct line { char *name, **text; };
 struct page { struct line *v; size_t n, cap; };
 
 static struct line *new_line(struct page *p, const struct results *r, const char *name)
 {
     mem_room(&p->v, &p->cap, p->n + 1, sizeof *p->v);
-    p->v[p->n] = (struct line){ mem_dup(name), mem_zero(r->columns, CELL) };
+    p->v[p->n] = (struct line){ mem_dup(name), mem_zero(r->columns, sizeof(char *)) };
     return &p->v[p->n++];
 }
+
+static void line_free(struct line *l, size_t columns)
+{
+    for (size_t c = 0; c < columns; c++) free(l->text[c]);
+    free(l->text);
+    free(l->name);
+}
+
+static const char *cell_text(const struct line *l, size_t column)
+{ return l->text[column] ? l->text[column] : ""; }
 
 /* BLEU is printed with two decimals, everything else with three. */
 static int decimals(const struct results *r, size_t c)
 { return strstr(r->metric.v[c], "BLEU") || strstr(r->metric.v[c], "multi") ? 2 : 3; }
 
-static struct sample_stats print_stats(char to[CELL], const double *v, size_t n, int places,
-                                       bool sign)
+static struct sample_stats print_stats(char **to, const double *v, size_t n, int places, bool sign)
 {
     struct sample_stats s = sample_stats(v, n);
-    int k = snprintf(to, CELL, sign && s.mean >= 0 ? "+%.*f" : "%.*f", places, s.mean);
-    if (n > 1) snprintf(to + k, (size_t)(CELL - k), " \u00b1%.*f", places, s.half);
+    const char *plus = sign && s.mean >= 0 ? "+" : "";
+    *to = n > 1 ? mem_format("%s%.*f \u00b1%.*f", plus, places, s.mean, places, s.half)
+                : mem_format("%s%.*f", plus, places, s.mean);
     return s;
 }
 
@@ -202,29 +212,26 @@ static void system_line(const struct results *r, size_t s, struct line *to)
         const struct value *x = cell(r, s, c, NO_SEED);
         size_t n = 0;
         /* a value without a seed is one run: no interval */
-        if (x) { snprintf(to->text[c], CELL, "%.*f", decimals(r, c), x->v); continue; }
+        if (x) { to->text[c] = mem_format("%.*f", decimals(r, c), x->v); continue; }
         for (size_t k = 0; k < r->seed.n; k++)
             if ((x = cell(r, s, c, k))) v[n++] = x->v;
-        if (n) print_stats(to->text[c], v, n, decimals(r, c), false);
+        if (n) print_stats(&to->text[c], v, n, decimals(r, c), false);
     }
     free(v);
 }
 
-static void print_p(char to[CELL], double p)
-{
-    if (p < 0.0005) snprintf(to, CELL, "p<0.001");
-    else snprintf(to, CELL, "p=%.3f", p);
-}
+static char *p_text(double p)
+{ return p < 0.0005 ? mem_dup("p<0.001") : mem_format("p=%.3f", p); }
 
 /* A line of differences, and below it one of the test. */
 static void pair_lines(const struct results *r, const struct pair *p, struct page *page)
 {
-    char name[300];
     bool any = false;
     double *v = mem_alloc((r->seed.n + 1) * sizeof *v);
-    snprintf(name, sizeof name, "%s - %s", r->system.v[p->system], r->system.v[p->base]);
+    char *name = mem_format("%s - %s", r->system.v[p->system], r->system.v[p->base]);
     size_t at = page->n;
     new_line(page, r, name);
+    free(name);
     new_line(page, r, "  paired t-test");
     for (size_t c = 0; c < r->columns; c++) {
         size_t n = 0;
@@ -234,16 +241,14 @@ static void pair_lines(const struct results *r, const struct pair *p, struct pag
         }
         if (!n) continue;
         any = true;
-        struct sample_stats s = print_stats(page->v[at].text[c], v, n, decimals(r, c), true);
-        if (n > 1 && s.sd > 0) print_p(page->v[at + 1].text[c], stat_paired_t(v, n));
-        else if (n > 1) snprintf(page->v[at + 1].text[c], CELL, "p=-");     /* t has no value */
+        struct sample_stats s = print_stats(&page->v[at].text[c], v, n, decimals(r, c), true);
+        /* without variance t has no value */
+        if (n > 1)
+            page->v[at + 1].text[c] = s.sd > 0 ? p_text(stat_paired_t(v, n)) : mem_dup("p=-");
     }
     free(v);
-    for (size_t keep = any ? r->seed.n > 1 ? 2 : 1 : 0; page->n > at + keep; ) {
-        struct line *gone = &page->v[--page->n];
-        free(gone->name);
-        free(gone->text);
-    }
+    for (size_t keep = any ? r->seed.n > 1 ? 2 : 1 : 0; page->n > at + keep; )
+        line_free(&page->v[--page->n], r->columns);
 }
 
 static size_t letters(const char *s)
@@ -257,7 +262,7 @@ static void show_tsv(const struct results *r, const struct page *p, FILE *to)
 {
     for (size_t i = 0; i < p->n; i++) {
         fputs(p->v[i].name, to);
-        for (size_t c = 0; c < r->columns; c++) fprintf(to, "\t%s", p->v[i].text[c]);
+        for (size_t c = 0; c < r->columns; c++) fprintf(to, "\t%s", cell_text(&p->v[i], c));
         putc('\n', to);
     }
 }
@@ -267,7 +272,7 @@ static size_t column_width(const struct page *p, size_t c)
 {
     size_t width = 8;
     for (size_t i = 0; i < p->n; i++)
-        if (letters(p->v[i].text[c]) > width) width = letters(p->v[i].text[c]);
+        if (letters(cell_text(&p->v[i], c)) > width) width = letters(cell_text(&p->v[i], c));
     return width + 2;
 }
 
@@ -278,13 +283,14 @@ static void show_line(const struct line *l, const struct page *p, size_t first, 
 {
     size_t blanks = first - letters(l->name);
     bool any = l->name[0] != '\0';
-    for (size_t c = from; c < end; c++) any |= l->text[c][0] != '\0';
+    for (size_t c = from; c < end; c++) any |= *cell_text(l, c) != '\0';
     if (!any) return;
     fputs(l->name, to);
     for (size_t c = from; c < end; c++) {
-        blanks += column_width(p, c) - letters(l->text[c]);
-        if (!l->text[c][0]) continue;
-        fprintf(to, "%*s%s", (int)blanks, "", l->text[c]);
+        const char *text = cell_text(l, c);
+        blanks += column_width(p, c) - letters(text);
+        if (!*text) continue;
+        fprintf(to, "%*s%s", (int)blanks, "", text);
         blanks = 0;
     }
     putc('\n', to);
@@ -318,20 +324,17 @@ void results_print(const struct results *r, bool tsv, FILE *to)
     struct page page = { 0 };
     struct line *head = tsv ? NULL : new_line(&page, r, "");
     for (size_t c = 0; head && c < r->columns; c++)
-        if (strcmp(r->direction.v[c], "-")) snprintf(head->text[c], CELL, "%s", r->direction.v[c]);
+        if (strcmp(r->direction.v[c], "-")) head->text[c] = mem_dup(r->direction.v[c]);
     head = new_line(&page, r, tsv ? "system" : "");
     for (size_t c = 0; c < r->columns; c++) {
         bool plain = !tsv || !strcmp(r->direction.v[c], "-");
-        snprintf(head->text[c], CELL, "%s%s%s", plain ? "" : r->direction.v[c], plain ? "" : " ",
-                 r->metric.v[c]);
+        head->text[c] = mem_format("%s%s%s", plain ? "" : r->direction.v[c], plain ? "" : " ",
+                                   r->metric.v[c]);
     }
     for (size_t s = 0; s < r->system.n; s++) system_line(r, s, new_line(&page, r, r->system.v[s]));
     for (size_t i = 0; i < r->pairs; i++) pair_lines(r, &r->pair[i], &page);
     if (tsv) show_tsv(r, &page, to);
     else show(r, &page, to);
-    for (size_t i = 0; i < page.n; i++) {
-        free(page.v[i].name);
-        free(page.v[i].text);
-    }
+    for (size_t i = 0; i < page.n; i++) line_free(&page.v[i], r->columns);
     free(page.v);
 }

@@ -184,4 +184,9 @@ fails 1 "r.tsv:12: 'x' is not a number" bash \
     -c "printf '1\tZ\t-\twords\tx\n' >> r.tsv; score --compare r.tsv"
 fails 1 "b.tsv:2: system 'A', seed 1 has 'm' twice" bash \
     -c "printf '1\tA\t-\tm\t1\n1\tA\t-\tm\t1\n' > b.tsv; score --compare b.tsv"
+# names of any length stay whole: columns that differ late are told apart
+long=$(printf 'x%.0s' {1..80})
+printf '1\tA\t-\t%s\t1.5\n1\tA\t-\t%s\t2\n' "$long-one" "$long-two" > long.tsv
+is "$(score --compare --tsv long.tsv)" "$(printf 'system\t%s\t%s\nA\t1.500\t2.000' \
+    "$long-one" "$long-two")"
 fails 1 "no system 'B'" bash -c "printf '1\tA\t-\tm\t1\n' | score --compare --pair A=B"
