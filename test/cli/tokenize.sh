@@ -92,6 +92,7 @@ is "$(echo '我们 <b>' | tokenize -l zh --segment moses)" '我们 &lt; b &gt;'
 is "$(echo 'a|b' | tokenize -l th)" 'a &#124; b'
 tokenize -l th --describe | has -E '^tokenize -l th icu-[0-9.]+$' ||
     fail "$(tokenize -l th --describe)"
+is "$(tokenize -l ne --normalize-indic --describe)" "tokenize -l ne indic normalize-indic"
 
 # A shard records which ICU it was.
 echo 'ภาษาไทย' | tokenize -l th > th.tok
