@@ -85,6 +85,7 @@ static void remove_articles(const struct answer_judge *j, struct bytes *b)
         bool word = is_word(utf8_get(b->v + i, b->n - i, &len));
         for (end = i + (size_t)len; end < b->n; end += (size_t)len)
             if (is_word(utf8_get(b->v + end, b->n - end, &len)) != word) break;
+        /* re.sub(..., ' '), which splitting then drops */
         if (word && is_article(j, b->v + i, end - i)) { b->v[to++] = ' '; continue; }
         memmove(b->v + to, b->v + i, end - i);
         to += end - i;
@@ -152,6 +153,8 @@ double answer_f1(const struct answer_judge *j, struct answer_tokens *predicted,
     struct token_spans *p = &predicted->token, *g = &gold->token;
     /* SQuAD 2.0's script: no answer where there is none is right, and any other is wrong */
     if (j->rules == ANSWER_SQUAD2 && (!p->n || !g->n)) return !p->n && !g->n;
+    /* sorted in place, so that one walk counts what they share; answer_exact, which minds the
+     * order, has been asked before */
     if (p->n) qsort(p->v, p->n, sizeof *p->v, by_bytes);
     if (g->n) qsort(g->v, g->n, sizeof *g->v, by_bytes);
     /* as multisets (Python's Counter): a word counts as often as both have it */

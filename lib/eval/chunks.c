@@ -6,6 +6,7 @@ struct part { char prefix; const char *type; };
 
 static struct part part_of(const char *tag)
 {
+    /* a missing tag is O */
     if (!*tag) return (struct part){ 'O', "" };
     const char *dash = strchr(tag + 1, '-');
     return (struct part){ *tag, dash ? dash + 1 : tag + 1 };
@@ -40,11 +41,13 @@ void chunks_add(struct chunk_counts *c, const char *const *predicted, const char
 {
     const struct part o = { 'O', "" };
     struct run p = { o, 0 }, g = { o, 0 };
+    /* one step beyond, so that a chunk at the end of the sentence ends */
     for (int i = 0; i <= n; i++) {
         struct part a = i < n ? part_of(predicted[i]) : o, b = i < n ? part_of(gold[i]) : o;
         bool p_ends = ends(p.last, a), g_ends = ends(g.last, b);
         c->predicted += p_ends;
         c->gold += g_ends;
+        /* both end here: with one beginning they are the same words */
         c->correct += p_ends && g_ends && p.begin == g.begin && !strcmp(p.last.type, g.last.type);
         if (starts(p.last, a)) p.begin = i;
         if (starts(g.last, b)) g.begin = i;

@@ -51,6 +51,7 @@ static void of_sums(enum task_metric m, const double sum[JUDGED_WIDTH], const do
 {
     switch (m) {
     case TASK_ACCURACY: case TASK_TAG_ACCURACY:
+        /* percent last: scripts round at other places, and their digits are compared */
         v[0] = sum[1] > 0 ? sum[0] / sum[1] * 100 : 0; /* in XTREME's order of operations */
         break;
     case TASK_CHUNK_F1: {
@@ -78,6 +79,7 @@ struct choice { const struct judged *a, *b; const uint32_t *pick; const uint32_t
 
 static const double *chosen(const struct choice *c, size_t i)
 {
+    /* a resample names an example several times */
     size_t at = c->pick ? c->pick[i] : i;
     bool other = c->swap && (c->swap[at / 32] >> at % 32 & 1);
     return (other ? c->b : c->a)->of[at];
@@ -143,6 +145,7 @@ static int resample(void *ctx, size_t trial, int thread)
 {
     struct resampling *r = ctx;
     struct rng g = { { r->seed, RNG_BOOT, r->stream }, trial, 0 };
+    /* of the examples, so that a sentence's words stay together */
     uint32_t *pick = mem_alloc((r->a->n + 1) * sizeof *pick);
     (void)thread;
     for (size_t i = 0; i < r->a->n; i++) pick[i] = (uint32_t)rng_next_below(&g, r->a->n);
@@ -157,6 +160,7 @@ static int exchange(void *ctx, size_t trial, int thread)
     struct rng g = { { r->seed, RNG_BOOT, r->stream }, trial, 0 };
     size_t words = r->a->n / 32 + 1;
     uint32_t *swap = mem_alloc(words * sizeof *swap);
+    /* of b, from the same exchange */
     double other[JUDGED_VALUES];
     (void)thread;
     for (size_t i = 0; i < words; i++) swap[i] = rng_next(&g);
@@ -170,6 +174,7 @@ static int exchange(void *ctx, size_t trial, int thread)
 int judged_bootstrap(const struct judged *j, uint64_t seed, uint32_t stream, int trials,
                      double (*to)[JUDGED_VALUES])
 {
+    /* even numbers for the bootstrap, odd ones for the exchange: no draw serves twice */
     struct resampling r = { j, NULL, seed, 2 * stream, to };
     return par_for((size_t)trials, resample, &r);
 }
@@ -213,6 +218,7 @@ bool judged_discordant(const struct judged *a, const struct judged *b, uint64_t 
 {
     enum task_metric m = a->metric;
     only[0] = only[1] = 0;
+    /* one decision per example: of shares (tags, chunks) there is no table of two by two */
     if (m != TASK_ACCURACY && m != TASK_SQUAD && m != TASK_SQUAD2 && m != TASK_MLQA) return false;
     for (size_t i = 0; i < a->n; i++) {
         only[0] += a->of[i][0] > b->of[i][0];
@@ -227,6 +233,7 @@ static int by_probability(const void *a, const void *b)
 {
     const struct no_answer *const *x = a, *const *y = b;
     if ((*x)->p != (*y)->p) return (*x)->p < (*y)->p ? -1 : 1;
+    /* stable, as Python's sort is: the file's order decides between equal probabilities */
     return (*x > *y) - (*x < *y);
 }
 
@@ -236,6 +243,7 @@ struct best_threshold judged_threshold(struct no_answer *v, size_t n, size_t no_
     const struct no_answer **sorted = mem_alloc((n + 1) * sizeof *sorted);
     for (size_t i = 0; i < n; i++) sorted[i] = &v[i];
     qsort(sorted, n, sizeof *sorted, by_probability);
+    /* as evaluate-v2.0.py: each further question is answered */
     double now = (double)no_answers;                 /* all left unanswered */
     struct best_threshold best = { now, 0 };
     for (size_t i = 0; i < n; i++) {
@@ -271,6 +279,7 @@ int measure(struct measure *m, const struct judged *j, const struct judged *agai
 {
     *m = (struct measure){ .examples = j->n };
     if (against && against->n != j->n)
+        /* --against may have answered fewer questions of SQuAD */
         return err_set("the two systems answer %zu and %zu of the questions: a paired test needs "
                        "the same ones",
                        j->n, against->n);
@@ -317,6 +326,7 @@ void measure_mean(struct measure *mean, const struct measure *of, int n,
     for (int i = 0; i < n; i++) {
         mean->examples += of[i].examples;
         for (int k = 0; k < mean->values; k++) {
+            /* a mean over languages of which one has no such value would be one over fewer */
             if (!of[i].name[k]) mean->name[k] = NULL;
             mean->value[k] += of[i].value[k];
             mean->other[k] += of[i].other[k];

@@ -34,6 +34,7 @@ static void take_line(const cJSON *object, struct last_values *valid, struct las
     struct last_values *to = !strcmp(event->valuestring, "valid")   ? valid
                              : !strcmp(event->valuestring, "train") ? train
                                                                     : NULL;
+    /* numbers of earlier lines are replaced: the last one of each name stays */
     if (to) cJSON_ArrayForEach(f, object) if (cJSON_IsNumber(f)) put(to, f->string, f->valuedouble);
 }
 
@@ -45,6 +46,7 @@ static int read_log(const char *path, struct last_values *valid, struct last_val
     size_t n;
     int rc;
     while ((rc = text_line(t, &line, &n)) > 0) {
+        /* json_parse refuses it, and take_line takes nothing of it */
         cJSON *object = json_parse(line, n, text_name(t));      /* none: a line that was torn */
         take_line(object, valid, train);
         cJSON_Delete(object);
@@ -62,6 +64,7 @@ static void add_usual(struct last_values *v, double single, const struct last_va
     const struct last_value *perplexity = find(valid, "perplexity"), *gc = find(train, "gc"),
                             *constant = find(train, "gc_constant");
     if (perplexity) put(v, "perplexity", perplexity->value);
+    /* of several languages the first */
     for (size_t i = 0; i < valid->n && !find(v, "sop_accuracy"); i++)
         if (str_ends(valid->v[i].name, ".sop_accuracy"))
             put(v, "sop_accuracy", valid->v[i].value);
@@ -99,6 +102,7 @@ int last_values_read(const char *path, const char *unigram, struct last_values *
     if (rc == 0) {
         add_usual(v, single, &valid, &train);
         for (size_t i = 0; i < valid.n; i++)
+            /* when it was, not what it was */
             if (strcmp(valid.v[i].name, "time") != 0) put(v, valid.v[i].name, valid.v[i].value);
     }
     last_values_free(&valid);

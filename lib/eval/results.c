@@ -24,6 +24,7 @@ struct results {
 static size_t find(const struct names *n, const char *s)
 {
     size_t i = 0;
+    /* a few dozen systems and columns: lists are enough */
     while (i < n->n && strcmp(n->v[i], s) != 0) i++;
     return i;
 }
@@ -75,6 +76,7 @@ static int take(struct results *r, const char *name, unsigned long long at, char
     v.system = name_index(&r->system, field[SYSTEM]);
     v.column = column_index(r, field[DIRECTION], field[METRIC]);
     v.seed = strcmp(field[SEED], "-") ? name_index(&r->seed, field[SEED]) : NO_SEED;
+    /* a cell given twice would be a seed that counts twice */
     if (cell(r, v.system, v.column, v.seed))
         return err_set("%s:%llu: system '%.40s', seed %s has '%.40s' twice", name, at,
                        field[SYSTEM], field[SEED], field[METRIC]);
@@ -103,6 +105,7 @@ struct results *results_read(const char *path)
     int rc;
     while ((rc = text_line(t, &line, &n)) > 0) {
         if (!n) continue;
+        /* cut in place by strsep */
         char *copy = mem_dup(line);
         if (*line == '#') take_comment(r, copy);
         else rc = take(r, text_name(t), (unsigned long long)text_lineno(t), copy);

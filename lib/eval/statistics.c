@@ -7,10 +7,12 @@
 /* Lentz's continued fraction (Press et al., Numerical Recipes 6.4). */
 static double fraction(double a, double b, double x)
 {
+    /* keeps divisions by 0 away, as in the book */
     const double tiny = 1e-300;
     double c = 1, d = 1 - (a + b) * x / (a + 1);
     d = 1 / (fabs(d) < tiny ? tiny : d);
     double h = d;
+    /* converges in some sqrt(max(a, b)) steps */
     for (int m = 1; m < 100000; m++) {
         for (int odd = 0; odd < 2; odd++) {
             double f = odd ? -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
@@ -30,6 +32,7 @@ double stat_beta(double a, double b, double x)
 {
     if (!(x > 0)) return 0;
     if (x >= 1) return 1;
+    /* in logarithms: gammas of large arguments overflow */
     double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log1p(-x));
     /* the fraction converges fast on one side of the mean only: on the other, by the symmetry */
     if (x > (a + 1) / (a + b + 2)) return 1 - front * fraction(b, a, 1 - x) / b;
@@ -53,6 +56,7 @@ double stat_student_t95(double df)
 struct sample_stats sample_stats(const double *v, size_t n)
 {
     struct sample_stats s = { 0 };
+    /* two passes: differences from the mean lose no digits */
     for (size_t i = 0; i < n; i++) s.mean += v[i];
     s.mean /= (double)n;
     for (size_t i = 0; i < n; i++) s.sd += (v[i] - s.mean) * (v[i] - s.mean);
@@ -65,6 +69,7 @@ double stat_paired_t(const double *d, size_t n)
 {
     struct sample_stats s = sample_stats(d, n);
     bool equal = true;
+    /* exactly equal differences, whatever rounding makes of their variance */
     for (size_t i = 1; i < n; i++) equal &= d[i] == d[0];
     /* without variance t is 0/0 or infinite */
     if (equal) return d[0] == 0;
@@ -76,6 +81,7 @@ double stat_mcnemar(uint64_t b, uint64_t c)
     /* the exact test: under the null hypothesis few is binomial (all, 1/2), on either side */
     uint64_t few = b < c ? b : c, all = b + c;
     if (!all || b == c) return 1;
+    /* the binomial's sum as an incomplete beta function */
     double p = 2 * stat_beta((double)(all - few), (double)few + 1, 0.5); /* P(X <= few) */
     return p < 1 ? p : 1;
 }
@@ -93,6 +99,7 @@ double stat_pearson(const double *x, const double *y, size_t n)
     }
     if (!(xx > 0) || !(yy > 0)) return NAN;
     double r = xy / sqrt(xx) / sqrt(yy);
+    /* rounding may pass 1, and its p would be of a negative number */
     return r > 1 ? 1 : r < -1 ? -1 : r;
 }
 
@@ -130,6 +137,7 @@ double stat_spearman(const double *x, const double *y, size_t n)
 double stat_correlation_p(double r, size_t n)
 {
     if (n < 3 || isnan(r)) return NAN;
+    /* and not 1 - r * r, which loses digits near 1 */
     double df = (double)n - 2, rest = (1 - r) * (1 + r);
     return rest > 0 ? stat_beta(df / 2, 0.5, rest) : 0;
 }
@@ -145,6 +153,7 @@ static unsigned orders_as_far(struct orders *o, size_t at, double sum)
     for (size_t i = at; i < o->n; i++) {
         double first = o->y[i];
         o->y[i] = o->y[at];
+        /* exchanged, and back: each order once */
         o->y[at] = first;
         count += orders_as_far(o, at + 1, sum + o->x[at] * first);
         o->y[at] = o->y[i];
@@ -166,6 +175,7 @@ double stat_spearman_p(const double *x, const double *y, size_t n)
         sum += rx[i] * ry[i];
         all *= (double)(i + 1);
     }
+    /* the mean of all orders: n times the product of the mean ranks */
     struct orders o = { rx, ry, (double)(n * (n + 1) * (n + 1)) / 4, 0, n };
     o.far = fabs(sum - o.mean);
     return orders_as_far(&o, 0, 0) / all;

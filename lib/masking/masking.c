@@ -50,6 +50,7 @@ static int longest_at(const struct units *x, const struct masker *k, const struc
     uint32_t node = ngram_lists_root(t->lang[from]);
     for (int b = a; b < x->words && node; b++) {
         for (int i = x->start[b]; i < x->start[b + 1] && node; i++)
+            /* a list is of one language: an n-gram does not go over into another */
             node = t->lang[i] == t->lang[from] ? ngram_lists_next(k->ngrams, node, t->token[i]) : 0;
         if (node && ngram_lists_end(k->ngrams, node)) words = b + 1 - a;
     }
@@ -63,6 +64,7 @@ static int find(const struct units *x, const struct masker *k, const struct mask
     int n = 0, reached = 0;
     for (int a = 0; a < x->words; a++) {
         int words = longest_at(x, k, t, a);
+        /* ends within an earlier one: it began before, so this one lies inside */
         if (a + words <= reached || !words) continue;
         m[n++] = (struct match){ a, reached = a + words, 0 };
     }
@@ -84,11 +86,13 @@ static void units_by_lists(struct units *x, const struct masker *k, const struct
     int *last = mem_zero((size_t)x->words + 1, sizeof *last);    /* of the unit with this word */
     uint32_t *order = mem_alloc(((size_t)x->words + 1) * sizeof *order);
     int n = find(x, k, t, m), units = 0;
+    /* positions beyond the tokens': x->n + first words of matches */
     for (int i = 0; i < n; i++) m[i].draw = rng_u32(key, number, (uint32_t)(x->n + 1 + m[i].first));
     qsort(m, (size_t)n, sizeof *m, by_draw);
     /* of those that overlap, the one that was drawn first */
     for (int i = 0; i < n; i++) {
         bool whole = true;
+        /* all of its words are still free */
         for (int w = m[i].first; w < m[i].last; w++) whole &= !last[w];
         for (int w = m[i].first; w < m[i].last && whole; w++) last[w] = m[i].last;
     }
@@ -98,6 +102,7 @@ static void units_by_lists(struct units *x, const struct masker *k, const struct
         if (choosable(&k->how, t->token[x->start[w]])) first[units++] = w;
     }
     rng_permutation(key, number, order, (uint32_t)units);
+    /* the last unit may pass the budget (ngram_lists_longest) */
     for (int i = 0; i < units && x->chosen < x->budget; i++) {
         int w = first[order[i]];
         units_take(x, x->start[w], x->start[last[w]]);
@@ -118,6 +123,7 @@ struct ngram_lists {
     int longest;
 };
 
+/* new_node numbers them in this order */
 uint32_t ngram_lists_root(int lang) { return (uint32_t)lang + 1; }
 bool ngram_lists_end(const struct ngram_lists *l, uint32_t node) { return l->end[node]; }
 int ngram_lists_longest(const struct ngram_lists *l) { return l->longest; }
@@ -141,6 +147,7 @@ static void insert(struct ngram_lists *l, int lang, const uint32_t *id, int n)
     uint32_t node = ngram_lists_root(lang);
     for (int i = 0; i < n; i++) {
         uint32_t next = ngram_lists_next(l, node, id[i]);
+        /* hashmap_add evaluates it only here, where the edge is new */
         node = next ? next : hashmap_add(&l->edge, edge(node, id[i]), new_node(l));
     }
     l->end[node] = 1;
@@ -162,6 +169,7 @@ static int tokens(const struct vocab *v, const struct word_starts *w, const char
         while (i + len < n && s[i + len] != ' ') len++;
         if (len) id[k] = vocab_id(v, s + i, len);
         known &= !len || id[k] != VOCAB_UNK;
+        /* the first token begins a word, whatever stands before it */
         if (len) words += k == 0 || word_starts_at(w, id[k - 1], id[k]), k++;
         i += len + 1;
     }
@@ -294,6 +302,7 @@ static int choose_tokens(const struct masking *o, const uint32_t *original, int 
         if (!choosable(o, original[i])) continue;
         rng_block(key, number, (uint32_t)i, u);
         /* independently for each token, as in XLM; other schemes have a budget per sentence */
+        /* word 0 of the token's block; replacement takes 1 and 2 */
         if ((double)u[0] >= o->select * 4294967296.0) continue;
         out[chosen] = (struct masked_token){ i, chosen,
                                              replacement(o, original[i], u, vocab, false) };
@@ -308,6 +317,7 @@ static void find_words(struct units *x, const uint32_t *original, int n,
     x->words = 0;
     for (int i = 0; i < n; i++) {
         x->of[i] = -1;
+        /* a sentence may begin in the middle of a word: it is one */
         if (i == 0 || word_starts_at(w, original[i - 1], original[i])) x->start[x->words++] = i;
     }
     x->start[x->words] = n;
@@ -332,11 +342,13 @@ static void choose_ngrams(struct units *x, const struct masking *o, const uint32
     for (int i = 0; i < x->words && x->chosen < x->budget; i++) {
         int a = (int)order[i], room = x->words - a < most ? x->words - a : most, n = 1;
         double all = 0, u;
+        /* ALBERT: p(n) ~ 1/n */
         for (int k = 1; k <= room; k++) all += 1.0 / k;
         u = (double)rng_u32(key, number, (uint32_t)(x->n + i)) / 4294967296.0 * all;
         while (n < room && (u -= 1.0 / n) >= 0) n++;
         for (; n >= 1; n--) {
             int size = free_tokens(x, o, original, a, a + n);
+            /* ever shorter n-grams are tried */
             if (!size || x->chosen + size > x->budget) continue;
             units_take(x, x->start[a], x->start[a + n]);
             break;
@@ -360,6 +372,7 @@ static int span_length(double u, int most)
 static void choose_spans(struct units *x, const struct masking *o, const uint32_t *original,
                          struct rng_key key, uint64_t number)
 {
+    /* one sequence per sentence: each span begins where the last one's draws ended */
     struct rng r = { key, number, (uint32_t)x->n };
     while (x->chosen < x->budget) {
         int words = span_length(rng_next_unit(&r), o->span_most), anchor = -1, a = 0;
@@ -404,6 +417,7 @@ int masking_choose(const struct masker *k, const struct masking_text *t, struct 
     find_words(&x, original, n, k->words);
     double share = o->select * may;
     /* to the nearest, halves to even: Python's round, as in BERT's and ALBERT's code */
+    /* SpanBERT's code rounds up, BERT's and ALBERT's to the nearest */
     x.budget = (int)(once ? ceil(share) : rint(share));
     if (x.budget < 1) x.budget = 1;
     if (o->scheme == MASKING_PMI) units_by_lists(&x, k, t, draws, number);
@@ -414,10 +428,13 @@ int masking_choose(const struct masker *k, const struct masking_text *t, struct 
     }
     for (int i = 0; i < n; i++) {
         uint32_t u[4], v[4];
+        /* in the sentence's order, whatever order units were drawn in */
         if (x.of[i] < 0) continue;
         rng_block(key, number, (uint32_t)i, u);
         /* one draw decides for all of a unit (SpanBERT, PMI-Masking) */
         if (once) {
+            /* counted from the end of the positions, which tokens and words count from the
+             * beginning */
             rng_block(draws, number, UINT32_MAX - (uint32_t)x.of[i], v);
             u[3] = v[0];
         }

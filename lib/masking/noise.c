@@ -21,8 +21,9 @@ int noise_add(const uint32_t *ids, int n, uint32_t *out, const struct noise_opti
     for (int i = 0; i < n; i++) {
         uint32_t u[4];
         rng_block(key, number, (uint32_t)i, u);
+        /* the last token stays if no other has: a sentence is never empty */
         if ((double)u[0] < o->drop * 4294967296.0 && !(kept == 0 && i == n - 1)) continue;
-        /* 32 bits below the position; the low ones hold i, so that keys differ */
+        /* 20 bits of fraction below the position, then 20 that hold i, so that keys differ */
         uint64_t jitter = ((uint64_t)u[1] * (uint64_t)(o->shuffle > 1 ? o->shuffle : 0)) >> 12;
         p[kept].key = (((uint64_t)i << 20) + jitter) << 20 | (uint64_t)i;
         p[kept++].id = (double)u[2] < o->blank * 4294967296.0 ? VOCAB_MASK : ids[i];

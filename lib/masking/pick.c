@@ -54,6 +54,7 @@ int pick_rows(const char *rate, const struct word_starts *w, const struct switch
     double low = 0, high = 0;
     for (int i = 0; i < x->n; i++) {
         if (!is_token(x->original[i])) continue;
+        /* the share is of the tokens that may be switched, or of all */
         tokens += !(x->of_free && x->fixed[i]);
         if (x->fixed[i]) continue;
         bool known = is_known(ctx, i);
@@ -63,11 +64,15 @@ int pick_rows(const char *rate, const struct word_starts *w, const struct switch
         rng_block(key, x->number, (uint32_t)i, draw);
         free_row[n++] = (struct candidate){ draw[0], i };
     }
+    /* the options have been checked: it cannot fail */
     pick_bounds(rate, "", &low, &high);
+    /* a position that no row has */
     rng_block(key, x->number, (uint32_t)SENTENCE, draw);
     double share = low + (high - low) * draw[0] / 4294967296.0,
+           /* rho t is not whole: u makes it right on average */
            wanted = floor(share * tokens + draw[1] / 4294967296.0);
     int m = wanted < n ? (int)wanted : n;
+    /* the m smallest draws are a choice without replacement */
     if (n) qsort(free_row, (size_t)n, sizeof *free_row, by_draw);
     if (m) qsort(free_row, (size_t)m, sizeof *free_row, by_row);
     for (int k = 0; k < m; k++) at[k] = free_row[k].at;

@@ -56,6 +56,7 @@ static int by_place(const void *a, const void *b)
     if (x->token != y->token) return x->token < y->token ? -1 : 1;
     if (x->lang != y->lang) return x->lang < y->lang ? -1 : 1;
     if (x->to != y->to) return x->to < y->to ? -1 : 1;
+    /* of equal pairs the first line counts (settle) */
     return (x->read > y->read) - (x->read < y->read);
 }
 
@@ -77,6 +78,7 @@ struct line { const char *a, *b; size_t a_n, b_n; double score; };
 
 static int cut(struct line *l, const char *s, size_t n, const struct text *t)
 {
+    /* a number has fewer characters; strtod needs an end */
     char copy[64], *end;
     if (n && s[n - 1] == '\r') n--;
     const char *tab = memchr(s, '\t', n), *stop = s + n;
@@ -116,6 +118,7 @@ static int read_file(struct switches *s, const char *path, const int lang[2], bo
         uint32_t a = vocab_id(v, l.a, l.a_n), b = vocab_id(v, l.b, l.b_n);
         r->lines++;
         if (a == VOCAB_UNK || b == VOCAB_UNK) r->unknown++;
+        /* a word that stays as it is would be counted as switched */
         else if (a == b) r->same++;
         else {
             used++;
@@ -123,6 +126,7 @@ static int read_file(struct switches *s, const char *path, const int lang[2], bo
             if (!one_way) add(&s->of[lang[1]], b, lang[0], a, l.score, s->read);
         }
     }
+    /* most likely a dictionary of words for a model of pieces */
     if (rc == 0 && !used)
         rc = err_set("%s: no line has two different tokens of the model's vocabulary", path);
     text_close(t);
@@ -155,6 +159,7 @@ static uint64_t settle(struct language *l, double temperature)
             /* Cumulative probabilities as 32-bit bounds: a draw compares one random
              * number with them, without floating point. */
             double bound = floor(upto / sum * 4294967296.0);
+            /* the last one takes what rounding leaves */
             l->e[j].upto = j + 1 == k || bound > UINT32_MAX ? UINT32_MAX : (uint32_t)bound;
         }
     }
@@ -204,6 +209,7 @@ struct switches *switches_read(const struct switch_options *o, const struct strs
         if (rc < 0 || (rc = read_file(s, path, lang, o->one_way, v, &r, &x->hash)) < 0) break;
         memcpy(x->lang, lang, sizeof lang);
         snprintf(x->path, sizeof x->path, "%s", path);
+        /* pairs both ways: counted once */
         uint64_t repeated = settle(&s->of[lang[0]], o->temperature);
         settle(&s->of[lang[1]], o->temperature);
         note("%s: %llu lines; left out %llu with a token that the vocabulary lacks, %llu of a "
@@ -242,6 +248,7 @@ static const struct entry *find(const struct switches *s, int lang, uint32_t tok
         if (l->e[low + half].token < token) {
             low += half + 1;
             left -= half + 1;
+        /* lower bound: the first entry of the token */
         } else left = half;
     }
     for (end = low; end < l->n && l->e[end].token == token; end++) ;
@@ -266,6 +273,7 @@ static struct switched translate(const struct entry *e, size_t n, int at, const 
 {
     size_t langs = 0, first = 0, end;
     for (size_t i = 0; i < n; i++) langs += i == 0 || e[i].lang != e[i - 1].lang;
+    /* words 1 and 2 of the row's block; pick_rows has taken word 0 */
     size_t wanted = (size_t)(((uint64_t)draw[1] * langs) >> 32);
     for (size_t i = 1; i < n && wanted; i++)
         if (e[i].lang != e[i - 1].lang && !--wanted) first = i;

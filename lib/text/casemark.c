@@ -85,6 +85,8 @@ void casemark_mark(const char *s, size_t n, struct tbuf *out)
             tbuf_add(out, word, len);
             continue;
         }
+        /* written as if the word will be marked: ALL has as many bytes, and cutting takes
+         * it back */
         tbuf_add(out, FIRST " ", 4);
         map_word(word, len, prop_lower, false, out);
         /* Only what upper-casing gives back is marked ("iPhone" and "ß" are not): casemark_unmark
@@ -109,6 +111,7 @@ void casemark_unmark(const char *s, size_t n, struct tbuf *out)
         size_t end = word_end(s, n, i), len = end - i;
         const char *word = s + i;
         i = end;
+        /* after LITERAL a marker is a word */
         if (is_marker(word, len) && !(pending && !memcmp(pending, LITERAL, 3))) {
             pending = word;
             /* with the space after it */

@@ -105,6 +105,7 @@ static void unescape(struct detok_work *w, const char *s, size_t n)
     } e[] = { { "&bar;", '|' }, { "&#124;", '|' }, { "&lt;", '<' },   { "&gt;", '>' },
               { "&bra;", '[' }, { "&ket;", ']' },  { "&quot;", '"' }, { "&apos;", '\'' },
               { "&#91;", '[' }, { "&#93;", ']' },  { "&amp;", '&' } };
+    /* each entity is longer than its character */
     char *o = tbuf_room(&w->text, n);
     for (size_t i = 0; i < n; ) {
         if (s[i] == ' ' && n - i >= 5 && !memcmp(s + i, " @-@ ", 5)) {
@@ -224,6 +225,7 @@ int detok_line(const struct detok *d, struct detok_work *w, const char *line, si
 
     /* Spaces are written once: a second one, or one at the beginning, is left out. */
     size_t from = out->n;
+    /* at most a space for each word */
     tbuf_room(out, w->text.n * 2 + 2);
     const struct word *v = w->word;
     bool space = true;
@@ -256,6 +258,7 @@ int detok_line(const struct detok *d, struct detok_work *w, const char *line, si
             more = v[++i];
             right = true;
         } else if (all(x, quoting)) {
+            /* the typewriter's quote may close what a curly one opened: they share a count */
             struct word key = all(x, curly) ? (struct word){ "\"", 1 } : x;
             unsigned *seen = count_of(w, key);
             if (d->lang == CS && is(x, "„")) *seen = 0;
@@ -277,6 +280,7 @@ int detok_line(const struct detok *d, struct detok_work *w, const char *line, si
         if (lower)
             for (size_t k = at; k < out->n; k++) {
                 if (out->p[k] >= 'A' && out->p[k] <= 'Z') out->p[k] += 32;
+                /* Ä and Ö are C3 84 and C3 96; their small letters, too, are 32 further on */
                 else if (out->p[k] == '\xC3'
                          && (out->p[k + 1] == '\x84' || out->p[k + 1] == '\x96'))
                     out->p[k + 1] += 32;

@@ -72,6 +72,7 @@ static bool paragraphs(struct run *r, struct item *it, bool last)
     free(it->in.p);
     it->in = in;
     it->in.n = whole;
+    /* the line of what is handed out; the rest begins after its newlines */
     it->at.line = r->rest_line;
     for (const char *s = in.p, *end = in.p + whole; s && (s = memchr(s, '\n', (size_t)(end - s)));
          s++)
@@ -107,6 +108,7 @@ static void *read_block(void *ctx, bool *failed)
         }
         struct item *it = mem_zero(1, sizeof *it);
         it->path = r->paths[r->at - 1];
+        /* one byte wanted: a line is written as soon as it has come */
         int got =
             text_block(r->text, r->line_buffered ? 1 : BLOCK, &it->in.p, &it->in.cap, &it->in.n);
         if (got > 0) {
@@ -127,6 +129,7 @@ static void *read_block(void *ctx, bool *failed)
             text_where(r->text, &done, &total);
             r->before += done;
             it->in.n = 0;
+            /* the last paragraph needs no empty line after it */
             got = r->l->whole || r->rest.n ? prepare(r, it, true) : 0;
             text_close(r->text);
             r->text = NULL;
@@ -152,6 +155,7 @@ static int work_block(void *ctx, void *item, int thread)
     struct item *it = item;
     uint64_t line = it->at.line;
     const char *s = it->in.p, *end = s + it->in.n;
+    /* most programs add little: grown once or not at all */
     tbuf_room(&it->out, it->in.n + it->in.n / 4 + 64);
     if (r->l->block) {
         if (r->l->block(r->l->ctx, r->work[thread], s, it->in.n, &it->at, &it->out) < 0)
@@ -166,6 +170,7 @@ static int work_block(void *ctx, void *item, int thread)
         s += n + 1;
         line++;
     }
+    /* the block may wait long for its turn to be written */
     tbuf_free(&it->in);
     return 0;
 }

@@ -99,9 +99,11 @@ static int one_line(const char *s, size_t n, struct tbuf *out)
         err_set("a line of %zu characters is too long to remove accents from; split it", b.n);
         goto done;
     }
+    /* two UTF-16 units for a character at most */
     int32_t nu = 0, cap = (int32_t)(b.n * 2 + 1);
     u = mem_alloc((size_t)cap * sizeof *u);
     for (size_t i = 0; i < b.n; i++) U16_APPEND_UNSAFE(u, nu, b.p[i]);
+    /* asked for the length first; that ICU calls an overflow */
     int32_t nd = unorm2_normalize(nfd, u, nu, NULL, 0, &e);
     if (e == U_BUFFER_OVERFLOW_ERROR || e == U_STRING_NOT_TERMINATED_WARNING || U_SUCCESS(e))
         e = U_ZERO_ERROR;
@@ -114,6 +116,7 @@ static int one_line(const char *s, size_t n, struct tbuf *out)
         U16_NEXT_UNSAFE(d, i, c);
         if (!(prop_of((uint32_t)c) & PROP_MN)) put(&a, (uint32_t)c);
     }
+    /* again, as the script does: what decomposition gave may be capital */
     lower(&a, &b);
     for (size_t i = 0; i < b.n; i++) out->n += (size_t)utf8_put(b.p[i], tbuf_room(out, 4));
     status = 0;
@@ -131,6 +134,7 @@ int lower_accents(const char *s, size_t n, struct tbuf *out)
         const char *nl = memchr(s + i, '\n', n - i);
         size_t end = nl ? (size_t)(nl - s) : n;
         if (one_line(s + i, end - i, out) < 0) return -1;
+        /* the script ends every line, the last one too */
         tbuf_byte(out, '\n');
         i = end + 1;
     }

@@ -76,6 +76,7 @@ static char *list_in(const char *dir, const char *where, const char *lang)
 
 char *nonbreaking_path(const char *lang)
 {
+    /* the language becomes part of a path: it must not lead out of the folder */
     if (!*lang || strchr(lang, '/')) return NULL;
     char *found = NULL, dir[4096];
     const char *data = getenv("ISOGLOT_DATA");

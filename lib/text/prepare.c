@@ -155,6 +155,8 @@ static void unicode_punctuation(struct text_line *t)
 static void punctuation(const struct prepare_options *o, struct text_line *t)
 {
     const char *l = o->lang ? o->lang : "";
+    /* in the script's order: each rule goes over the whole line and sees what those before
+     * it wrote */
     literal(t, "\r", "");
     literal(t, "(", " (");
     literal(t, ")", ") ");
@@ -201,6 +203,7 @@ static void punctuation(const struct prepare_options *o, struct text_line *t)
                                         { "," NBSP, ", " } };
     for (size_t i = 0; i < sizeof rule / sizeof *rule; i++) literal(t, rule[i].from, rule[i].to);
     squeeze(t);
+    /* the script's own name for Czech is "cz" */
     bool cs = !strcmp(l, "cs") || !strcmp(l, "cz");
     if (!strcmp(l, "en")) quote_after(t);
     else if (!cs) {

@@ -40,8 +40,10 @@ void segment_free(struct segment *s)
 
 int segment_line(struct segment *s, const char *line, size_t n, struct tbuf *out)
 {
+    /* ICU counts in int32_t */
     if (n > INT32_MAX / 4)
         return err_set("a line of %zu bytes is too long to segment; split it", n);
+    /* no character has more UTF-16 units than bytes */
     mem_room(&s->u, &s->cap, n + 1, sizeof *s->u);
     int32_t nu = 0;
     for (size_t i = 0; i < n; ) {

@@ -62,6 +62,7 @@ static bool has_tag(struct sgm *g)
 static bool has_segment(struct sgm *g)
 {
     if (!has_tag(g)) return false;
+    /* from where the last try ended: a segment over many lines is searched once */
     for (; g->close + 6 <= g->line.n; g->close++)
         if (!strncasecmp(g->line.p + g->close, "</seg>", 6)) return true;
     return false;

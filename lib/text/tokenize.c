@@ -153,6 +153,7 @@ struct tokenizer *tokenizer_new(const struct tokenize_options *o, bool *fallback
         return NULL;
     }
     if (fallback) *fallback = false;
+    /* these need no list of prefixes: none has to be installed */
     if (t->icu || t->indic || o->no_tokenize) return t;
     char *found = NULL;
     if (!o->nonbreaking && !(found = nonbreaking_path(o->lang))) {
@@ -211,6 +212,7 @@ static int tokens_of(const struct tokenizer *t, struct tokenizer_work *w, const 
 {
     int copied = 1;
     if (t->indic && t->o.no_escape) indic_line(s, n, out);
+    /* escaping comes last: the rules must not split the entities */
     else if (t->indic) {
         w->words.n = 0;
         indic_line(s, n, &w->words);
