@@ -3,7 +3,8 @@
 # SCS; both and XLM-R itself are measured by dictionary and similarity (Table 1, Figures 2, 3, 7,
 # 11), retrieval (Table 14) and tasks learnt in English (Tables 2 to 4, 10 to 13) or in all
 # languages' translations (translate-train-all, Tables 10 and 11), by language.
-#   CS_SYSTEMS  tcs, scs; more: plain MLM for as many passes
+#   CS_SYSTEMS  tcs, scs; scs-4: mixtures of 4 words (Figure 9); more: plain MLM for as many
+#               passes
 #   CS_BESIDE   "name=folder ..." of models of XLM-R's vocabulary to measure in the same way
 #               (InfoXLM, VECO; Figure 4)
 #   CS_TABLES   "name=folder ..." whose embeddings alone are measured (mT5, XGLM; Table 9)
@@ -89,8 +90,10 @@ goes_on() {             # SEED SYSTEM
     case $2 in
         tcs) how="--objective mlm,tcs$dicts $CS_SWITCH" reads=$dict_reads;;
         scs) how="--objective mlm,scs --specific $CS_SPECIFIC $CS_SCS";;
+        scs-[1-9]*)
+            how="--objective mlm,scs --specific $CS_SPECIFIC $CS_SCS --scs-k ${2#scs-}";;
         more) how="--objective mlm" k=2;;
-        *) refuse "CS_SYSTEMS: $2" "there are tcs, scs and more";;
+        *) refuse "CS_SYSTEMS: $2" "there are tcs, scs, scs-K and more";;
     esac
     train s$1.$2.pretrain  s$1/$2/pretrain/ : $shards $start_reads $reads : \
         "exec pretrain$trains$valids --init $start $how $CS_TRAINING
@@ -271,6 +274,9 @@ results=
 size=BASE; [ $layers -le 12 ] || size=LARGE
 FOLDER+=-${size,,}
 declare -A title=([tcs]="+ TCS-MLM" [scs]="+ SCS-MLM" [more]="+ MLM")
+for y in $CS_SYSTEMS; do
+    case $y in scs-[1-9]*) title[$y]="+ SCS-MLM k=${y#scs-}";; esac
+done
 for s in $SEEDS; do
     measured $s xlm-r "XLM-R $size" $start "$start_reads"
     for y in $CS_SYSTEMS; do

@@ -25,6 +25,10 @@ setting CS_EPOCHS 2
 setting CS_NLI_EPOCHS 8         # inference is learnt late
 title[mlm]=base title[more]=base+MLM title[tcs]=TCS title[scs]=SCS
 title[random]="TCS random" title[gold]="TCS gold"
+# scs-4: SCS that mixes 4 words (Figure 9)
+for y in $CS_SYSTEMS; do
+    case $y in scs-[1-9]*) title[$y]="SCS k=${y#scs-}"; compare "${title[$y]}" SCS;; esac
+done
 # which differences are tested, and what was published
 for y in TCS SCS "TCS random" "TCS gold"; do compare "$y" base+MLM; done
 compare TCS "TCS random"
@@ -64,6 +68,8 @@ goes_on() {         # SEED SYSTEM
         mass-more) how="--objective mass" base=mass k=2;;
         mass-scs) how="--objective mass,scs --specific $CS_SPECIFIC $CS_SCS" base=mass;;
         scs) how="--objective mlm,scs --specific $CS_SPECIFIC $CS_SCS";;
+        scs-[1-9]*)
+            how="--objective mlm,scs --specific $CS_SPECIFIC $CS_SCS --scs-k ${y#scs-}";;
         *) how="--objective mlm,tcs --dict $A-$B=s$s/cs/$y.dict $CS_SWITCH" reads=s$s/cs/$y.dict;;
     esac
     [[ $y != mass-* || $CS_TRAINING != *--stream* ]] || last=" --stream 0"

@@ -106,6 +106,11 @@ for y in more scs mass-more mass-scs; do
     [ -n "$(stage_of s1.$y.unmt)" ] || fail "no translator from $y"
     stage_of cs.results | has "s1/$y/score.xa-xb" || fail "results lack $y"
 done
+CS_SYSTEMS="scs scs-4" planned demo 1 cs-demo
+stage_of s1.scs-4.pretrain | has -e "mlm,scs .* --scs-k 4 " || fail "scs-4 does not mix 4 words"
+stage_of s1.scs.pretrain | has -e "--scs-k" && fail "scs alone has the program's own k"
+stage_of s1.scs-4.hits | has "1,SCS k=4,-" || fail "no row of scs-4's own"
+CS_UNMT=1 planned demo 1 cs-demo
 for y in "more --accumulate.2" "scs mass,scs"; do
     set -- $y
     stage_of s1.mass-$1.pretrain | has -e "--init s1/mass/pretrain.*mass.*${2/mass,/}" ||
