@@ -229,7 +229,8 @@ static int spool(struct map *m, const char *path)
     FILE *in = io_stream(path, NULL), *tmp = in ? tmp_open(NULL) : NULL;
     int rc = in ? 0 : err_sys("%s: cannot open", path);
     if (in && !tmp) rc = -1;
-    static char buf[1 << 16];
+    /* on the stack: threads may open pipes side by side (lib/api/isoglot.h) */
+    char buf[1 << 16];
     uint64_t n = 0;
     while (rc == 0) {
         size_t k = fread(buf, 1, sizeof buf, in);
@@ -247,6 +248,7 @@ static int spool(struct map *m, const char *path)
             map_watch(p, n, path);
         }
     }
+    /* the mapping keeps the file, which has no name */
     if (tmp) fclose(tmp);
     if (in) fclose(in);
     return rc;

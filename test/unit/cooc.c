@@ -5,7 +5,11 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <fcntl.h>
 #include <math.h>
+#include <pthread.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <cmocka.h>
 #include <xxhash.h>
@@ -490,6 +494,56 @@ static void half_is_the_nearest(void **state)
     }
 }
 
+static void *open_file(void *path) { return cooc_open(path); }
+
+/* isoglot.h: different handles are independent. */
+static void pipes_are_read_by_several_threads_at_once(void **state)
+{
+    (void)state;
+    struct corpus c = corpus_new(30, 30, 200, 20);
+    struct vocab *v = corpus_vocab(&c);
+    struct cooc_count_opts o = {
+        .vocab = v, .memory = (size_t)1 << 30, .tmp = ".", .threads = 1
+    };
+    assert_int_equal(cooc_scheme_init(&o.scheme, 2, COOC_MLM_GC, COOC_SYMMETRIC, COOC_GAP), 0);
+    corpus_write(&c, 0, c.sentences, "piped.txt");
+    struct cooc_input in = { .path = "piped.txt" };
+    count(&in, 1, &o, "piped.cooc");
+    size_t n;
+    char *whole = file_read("piped.cooc", &n), *other = mem_zero(n, 1);
+    /* a pipe takes it at once */
+    assert_true(n > 1000 && n < 65536);
+    assert_int_equal(mkfifo("first", 0600), 0);
+    assert_int_equal(mkfifo("second", 0600), 0);
+
+    pthread_t a, b;
+    void *got;
+    int left = 1, fd;
+    assert_int_equal(pthread_create(&a, NULL, open_file, "first"), 0);
+    fd = open("first", O_WRONLY);
+    assert_int_equal(write(fd, whole, n / 2), n / 2);
+    while (left) assert_int_equal(ioctl(fd, FIONREAD, &left), 0);
+    /* half of it has been read when the other one comes */
+    assert_int_equal(pthread_create(&b, NULL, open_file, "second"), 0);
+    int fd_b = open("second", O_WRONLY);
+    assert_int_equal(write(fd_b, other, n), n);
+    close(fd_b);
+    assert_int_equal(pthread_join(b, &got), 0);
+    assert_null(got);
+    assert_int_equal(write(fd, whole + n / 2, n - n / 2), n - n / 2);
+    close(fd);
+    assert_int_equal(pthread_join(a, &got), 0);
+    assert_non_null(got);
+    struct cooc *f = got;
+    assert_int_equal(f->n, n);
+    assert_memory_equal(f->p, whole, n);
+    cooc_close(f);
+    free(whole);
+    free(other);
+    vocab_free(v);
+    corpus_free(&c);
+}
+
 static uint64_t window_of(const char *frame, size_t n)
 {
     struct out *out = out_open("frame.zst");
@@ -626,6 +680,7 @@ int main(void)
         cmocka_unit_test(a_collected_vocabulary_is_canonical),
         cmocka_unit_test(values_are_log_X_and_f),
         cmocka_unit_test(half_is_the_nearest),
+        cmocka_unit_test(pipes_are_read_by_several_threads_at_once),
         cmocka_unit_test(a_zstd_frame_says_what_its_window_takes),
         cmocka_unit_test(groups_cover_every_id_once),
         cmocka_unit_test(an_index_entry_outside_the_matrix_is_refused),
