@@ -13,6 +13,7 @@ template <typename F, int SUMS>
 static __global__ void column_pieces(float *part, F f, int N, int D, int step)
 {
     __shared__ float room[SUMS][8][32 * 8];
+    /* a warp reads 256 neighbouring columns of a row */
     int c = ((int)blockIdx.x * 32 + (int)threadIdx.x) * 8, piece = (int)blockIdx.y,
         y = (int)threadIdx.y;
     int end = N - piece * step < step ? N : (piece + 1) * step;

@@ -42,6 +42,7 @@ static __global__ void target_rows(const float *slope, kern_gc a)
     int m = (int)blockIdx.x, D = a.D;
     for (int c = (int)threadIdx.x * 8; c < D; c += THREADS * 8) {
         T *to = (T *)a.dH + (size_t)a.t[m] * D + c;
+        /* rows of targets are distinct (ops.h): no other block adds to this one */
         eight sum = load8<WHOLE>(to, D - c);
         for (int j = 0; j < a.J; j++) {
             size_t i = (size_t)m * a.J + j;

@@ -92,6 +92,7 @@ static void *memory_alloc(size_t bytes)
         blocks = more;
         cap_blocks = cap;
     }
+    /* written just now: no copy of what was here before is good */
     struct block b = { (char *)p, rounded ? rounded : 256, NULL, ++clock_now, false };
     blocks[n_blocks++] = b;
     return p;

@@ -9,6 +9,7 @@ template <typename T, bool WHOLE> static __global__ void forward_rows(kern_mix_f
     if (i >= (size_t)a.M * across) return;
     int m = (int)(i / across), c = (int)(i % across) * 8, left = a.D - c;
     T *to = (T *)a.Y + (size_t)(a.row ? a.row[m] : m) * a.D + c;
+    /* the rows are distinct (ops.h): no other thread adds here */
     eight y = load8<WHOLE>(to, left);
     for (int j = 0; j < a.k; j++) {
         int word = a.idx[(size_t)m * a.k + j];

@@ -171,6 +171,7 @@ template <typename T> static void run(const struct kern_xent *a)
             cuda_gemm(false, false, rows, D, V, d, W, { dx, D, MATRIX_ACT }, false, NULL, false);
         if (a->dW)
             cuda_gemm(true, false, V, D, rows, d, X, { a->dW, D, MATRIX_FLOAT },
+                      /* only the first chunk may overwrite */
                       !a->first || at > 0, NULL, false);
         if (a->db) cuda_column_sums(a->db, dZ, rows, V, ld);
     }

@@ -138,6 +138,7 @@ fail:
 
 int codes_read(struct codes *c, const char *path, size_t merges)
 {
+    /* raw: codes_parse looks at the bytes itself, and names the line */
     struct text *in = text_open(path, TEXT_RAW | TEXT_SUM);
     if (!in) return -1;
     char *text = NULL, *part = NULL;

@@ -154,6 +154,7 @@ int glossary_parts(const struct glossary *g, struct glossary_scratch *s, const c
         size_t m = 0;
         for (size_t j = 0; j < k; j++)
             if (cut(g, i, s, s->a[j].s, s->a[j].n, &m) < 0) return -1;
+        /* what one expression leaves is what the next one cuts: two lists take turns */
         struct glossary_part *p = s->a;
         size_t cap = s->a_cap;
         s->a = s->b; s->a_cap = s->b_cap;

@@ -230,6 +230,7 @@ static void count_pairs(struct learn *l)
         p->n++;
     }
     for (size_t p = 0; p < l->pairs; p++) {
+        /* lists of places end to end, which needs all counts first */
         l->pair[p].at = l->places;
         /* a pair that is too rare now stays too rare: its places are not kept */
         if (l->pair[p].count >= l->min_count) l->places += l->pair[p].n;
@@ -374,6 +375,7 @@ static void new_pairs(struct learn *l, struct side *d)
         uint32_t by = d->touched[i];
         struct sum *s = &d->sum[by];
         s->pair = UINT32_MAX;
+        /* A neighbour that was merged in this step, too, stood there as its right symbol. */
         if (on_left) lose(l, by == d->merged ? l->on_right.old : by, d->old, s->count);
         else lose(l, d->old, by, s->count);
         /* it can only become rarer */

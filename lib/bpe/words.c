@@ -206,6 +206,7 @@ static int count_some(const struct job *j, const struct block *b, struct table *
 static int count_span(const struct job *j, const struct block *b, struct table *part, const char *s,
                       const char *end)
 {
+    /* SCAN bytes may add as many words to SOME - 1 */
     struct token token[SOME + SCAN];
     int k = 0;
     for (const char *word = s; s <= end; s += SCAN) {
@@ -324,6 +325,7 @@ static bool parse_count(const char **line, size_t *n, int flags, uint64_t *count
     while (strip && s < to && around(*s)) s++;
     *line = s;
     *n = (size_t)(to - s);
+    /* no word of a text has a space in it, none of a vocabulary a NUL */
     return word_end(s, *n) == *n && !memchr(s, 0, *n);
 }
 
@@ -415,6 +417,8 @@ struct counted_word *word_counts_list(struct word_counts *w, size_t *n)
         const struct table *t = &w->of[0][p];
         for (size_t at = UNIT; at < t->used; ) {
             const struct entry *e = (const struct entry *)(t->arena + at);
+            /* within a bucket in the order of the tables, which threads decide: who writes words
+             * sorts them */
             v[next[bucket_of(e->count)]++] = (struct counted_word){ e->s, e->n, e->count };
             at += entry_size(e->n);
         }

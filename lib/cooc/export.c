@@ -346,6 +346,7 @@ int cooc_stat(const struct cooc_view *w, struct out *out)
     int rc = cooc_view_each(w, each_length, n);
     uint64_t bin[33] = { 0 };
     for (uint32_t id = VOCAB_SPECIALS; id < c->ids; id++)
+        /* by the number of binary digits */
         bin[n[id] ? 32 - __builtin_clz(n[id]) : 0]++;
     fprintf(f, "row length\trows\n");
     for (int i = 0; i < 33; i++)

@@ -457,6 +457,7 @@ static int count_all(struct counter *c, struct cooc_input *in, int n, struct out
     for (int i = 0; i < o->threads && rc == 0; i++) rc = row_sum_init(&c->sum[i], c->vocab->n);
     c->progress = progress_start("counting", known ? total : 0, "B");
     for (int i = 0, k; i < n && rc == 0; i = k) {
+        /* sorted by language: those of one are neighbours */
         for (k = i; k < n && !strcmp(in[k].lang, in[i].lang); k++) ;
         rc = count_plane(c, in + i, k - i);
     }

@@ -163,6 +163,7 @@ struct vocab *cooc_collect(const struct cooc_input *in, int n, const struct cooc
                 && !cooc_skip_has(o->skip.text, o->skip.size, t->bytes + t->word[k].at,
                                   t->word[k].n))
                 t->word[kept++] = t->word[k];
+        /* qsort has no room for a context; one collection runs at a time */
         sort_bytes = t->bytes;
         if (kept) qsort(t->word, kept, sizeof *t->word, by_count);
         const char **token = mem_alloc((kept + 1) * sizeof *token);

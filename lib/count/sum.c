@@ -181,6 +181,7 @@ int cooc_plane_end(struct cooc_writer *w, const struct cooc_totals *t, const uin
     mem_room(&w->directory, &w->directory_cap, (w->planes + 1) * DIRECTORY_ENTRY, 1);
     unsigned char *e = w->directory + w->planes++ * DIRECTORY_ENTRY;
     memcpy(e, w->lang, COOC_LANG);
+    /* in the order of the directory (docs/formats/cooc.md) */
     const uint64_t field[] = { t->sentences,
                                t->tokens,
                                t->unknown,
@@ -441,6 +442,7 @@ static int item_write(void *ctx, void *item)
     struct groups *g = ctx;
     struct group_item *it = item;
     int rc = give(g, &it->b, it);
+    /* one call at a time: the totals need no lock */
     struct cooc_totals *t = g->total;
     t->pairs += it->b.pairs;
     t->rows += it->b.rows;

@@ -49,6 +49,7 @@ static int make(void *self, void *batch, const void *host_batch, const struct tu
     struct seq2seq *b = batch;
     const struct setup *s = &x->base.s;
     struct sample y;
+    /* as back's: each language as often as it is a target */
     int corpus = direction_of(at->micro, s->text->n).tgt, tokens = tokens_of(x, s->tokens), rc = 0;
     uint32_t *noisy = mem_alloc((size_t)s->longest * sizeof *noisy);
     (void)host_batch;

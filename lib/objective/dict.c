@@ -55,6 +55,7 @@ static void translate(const struct dict *o, struct dict_batch *b, int i, const u
         m->target[i] = other;
     } else {
         m->input.token[row] = other;
+        /* open has refused any other number of languages than two */
         m->input.lang[row] = 1 - m->input.lang[row];
     }
     m->masked[i] = o->label;

@@ -207,6 +207,7 @@ static int forward(void *self, void *batch, struct pass *p)
     struct tape *t = p->t;
     struct dev_batch src = batch_upload(t, &b->src), dec = batch_upload(t, &b->dec);
     (void)self;
+    /* SCS's mixtures stand in the encoder's rows alone */
     if (p->mix) src.mix = *p->mix;
     struct var *h = p->encoder = model_encode(p->m, t, &src);
     int32_t *visible = tape_int32(t, b->visible, (size_t)b->n_visible);
@@ -272,6 +273,7 @@ static int validate(void *self, struct pass *p, struct report *r)
     for (int i = 0; i < o->s.n_valid; i++) {
         if (validate_one(o, i, p, &mean) < 0) return -1;
         report_put(r, exp(mean), "%s.mass_perplexity", o->s.valid[i].lang);
+        /* languages count alike, however long their texts are */
         total += mean / o->s.n_valid;
     }
     if (!o->s.n_valid) return 0;

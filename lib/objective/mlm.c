@@ -112,6 +112,7 @@ static int validate(void *self, struct pass *p, struct report *r)
     for (int i = 0; i < o->s.n_valid && rc == 0; i++) {
         struct masked_score x = { 0 };
         for (uint32_t s = 0; rc == 0 && next_valid(o, &b, i, &s); ) rc = masked_score(&b, p, &x);
+        /* languages count alike, however long their texts are */
         total += masked_report(&x, o->s.valid[i].lang, r) / o->s.n_valid;
     }
     masked_free(&b);

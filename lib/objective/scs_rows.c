@@ -134,6 +134,7 @@ struct scs_mixture scs_search(const struct scs_how *how, const struct model *m, 
     struct tape_no_grad aside = tape_no_grad_begin(t);
     act *mean = tape_alloc(t, times(n, D) * t->k->act_size);
     float *val = tape_alloc(t, of_k * sizeof *val);
+    /* mix_fwd adds to what is there */
     t->k->zero(mean, times(n, D) * t->k->act_size);
     KERN(t->k, mix_fwd, .Y = mean, .E = E, .idx = idx, .w = p, .scale = 1, .M = n, .k = k, .D = D);
     for (int i = 0; i < groups; i++) {

@@ -82,6 +82,7 @@ int csls_search(const float *X, uint32_t n, const float *Z, uint32_t m, int d, e
                 int k, int K, struct csls_side *x, struct csls_side *z, struct csls_work *work)
 {
     if (!n || !m) return err_set("no vectors to search among");
+    /* callers free the sides after a failure, too */
     if (x) memset(x, 0, sizeof *x);
     if (z) memset(z, 0, sizeof *z);
     if (work) memset(work, 0, sizeof *work);

@@ -51,6 +51,7 @@ int linalg_pca(const float *X, uint32_t n, int d, int k, float *to, double *shar
     /* of C [d, d] and not of X [n, d]: symmetric and positive, so its singular vectors are the
      * axes */
     int r = linalg_svd(C, d, d, NULL, s, VT);
+    /* singular values of a sum of squares are squares: shares of the variance as they are */
     for (int j = 0; r == 0 && j < d; j++) all += s[j];
     if (r == 0 && !(all > 0))
         r = err_set("all %u vectors are the same; there is nothing to see", n);
@@ -98,6 +99,8 @@ int linalg_svd(const double *A, int m, int n, double *U, double *s, double *VT)
     memcpy(a, A, (size_t)m * (size_t)n * sizeof *a);
     double *left = mem_alloc((size_t)n * (size_t)r * sizeof *left),
            *right = mem_alloc((size_t)r * (size_t)m * sizeof *right), best;
+    /* dgesdd's page: iwork of 8 min(m, n); with lwork -1 a first call only says how much work it
+     * wants */
     int *iwork = mem_alloc(8 * (size_t)r * sizeof *iwork);
     blas()->dgesdd("S", &n, &m, a, &n, s, left, &n, right, &r, &best, &lwork, iwork, &info, 1);
     lwork = (int)best;
@@ -166,6 +169,7 @@ void linalg_orthogonalize(float *A, size_t n, int k)
                 double *q = Q + (size_t)j * n;
                 project_out(b, Q, (int)n, first, j, 1, dot);
                 project_out(b, Q, (int)n, first, j, 1, dot);
+                /* 12 digits are gone: what is left of the column is the rounding of the others */
                 double after = b->dnrm2((int)n, q, 1), least = 1e-12 * before[j - first];
                 /* 0: no rank is left. The second time every length is 1 or 0 to begin with. */
                 b->dscal((int)n, after > 0 && after > (twice ? 1e-12 : least) ? 1 / after : 0, q,
@@ -181,6 +185,7 @@ void linalg_orthogonalize(float *A, size_t n, int k)
 
 void linalg_gram(const float *A, size_t n, int k, double *G)
 {
+    /* a few rows as doubles at a time, the same ones always: no copy of A, one order of the sum */
     size_t kk = (size_t)k, most = 4096;
     double *part = mem_alloc((n < most ? n : most) * kk * sizeof *part);
     one_thread();

@@ -342,11 +342,13 @@ int sparse_svd(const struct sparse *m, int d, int power, uint64_t seed, float *U
     /* Randomised SVD (Halko, Martinsson and Tropp 2011) with oversampling and power iterations:
      * passes over the sparse matrix, and dense work on p columns only. */
     int p = 2 * d + 10;
+    /* more probes than dimensions would all be orthogonalised to 0 */
     if ((uint32_t)p > least) p = (int)least;
     struct sparse *t = sparse_transpose(m);
     size_t rows = m->rows, cols = m->cols, k = (size_t)p;
     float *Q = mem_alloc(rows * k * sizeof *Q), *B = mem_alloc(cols * k * sizeof *B);
     struct rng_key key = { seed, RNG_MAP, 0 };
+    /* by place, so that threads and memory make no difference */
     for (size_t i = 0; i < cols * k; i++) B[i] = rng_normal(key, i / k, (uint32_t)(i % k));
     sparse_times(m, B, Q, p);
     /* between the passes, or all columns would become the first singular vector */

@@ -415,6 +415,7 @@ int tsne_divergence(const float *X, uint32_t n, int d, double perplexity, const 
     for (size_t i = 0; i < n; i++) {
         double z = 0;
         for (size_t j = 0; j < n; j++)
+            /* in double and without a tree: it judges both methods by one measure */
             if (j != i)
                 z += 1
                      / (1 + (Y[2 * i] - Y[2 * j]) * (Y[2 * i] - Y[2 * j])

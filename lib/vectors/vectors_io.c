@@ -348,6 +348,7 @@ static struct vectors *table(const char *path, const float *x, uint64_t n, uint6
                 r = err_set("%s: vector %" PRIu64 " has a number that is not finite", path, i + 1);
         if (r == 0 && !(o && o->max && v->n >= o->max)) add(v, o, word, len, x + i * dim);
     }
+    /* row numbers for words: both are NULL */
     if (r == 0 && p != end) r = err_set("%s: more words than its %" PRIu64 " vectors", path, n);
     if (r == 0 && !v->n) r = err_set("%s: no vectors", path);
     free(fixed);
@@ -458,6 +459,7 @@ static struct vectors *read_safetensors(const char *path, const struct vectors_o
 {
     struct st_file *f = st_open(path);
     if (!f) return NULL;
+    /* the checksum that our own writers leave; of files without one nothing is asked */
     if (st_verify(f) < 0) { st_close(f); return NULL; }
     const struct st_tensor *t = st_find(f, "vectors"), *w = st_find(f, "words");
     int two = 0;
@@ -593,6 +595,7 @@ static int write_rows(const struct vectors *v, struct out *o, bool binary)
             if (vectors_put(o, word, len, vectors_row(v, i), v->dim) < 0) return -1;
             continue;
         }
+        /* a reader ends the word at its first space */
         if (memchr(word, ' ', len))
             return err_set("\"%s\" has a space in it: word2vec's binary form cannot hold it", word);
         if (out_write(o, word, len) < 0 || out_write(o, " ", 1) < 0
@@ -637,6 +640,7 @@ static int write_npy(const struct vectors *v, const char *path)
         out_abort(words);
         out_abort(rows);
     } else
+        /* both get their names or neither: rows with other words would be read without complaint */
         r = words ? out_commit_pair(rows, words) : out_commit(rows);
     free(name);
     return r;

@@ -107,6 +107,7 @@ static struct sparse *join(struct sparse **block, int n)
         uint32_t shift = 0;
         for (int b = 0; b < n; b++) {
             for (size_t i = block[b]->at[r]; i < block[b]->at[r + 1]; i++) {
+                /* block after block: columns ascend */
                 m->col[to] = block[b]->col[i] + shift;
                 m->v[to++] = block[b]->v[i];
             }
@@ -139,15 +140,18 @@ struct vectors *word_context_vectors(const char *const *paths, int n,
             r = err_set("%s: counted over another vocabulary than %s; count both with the same -v",
                         paths[i], paths[0]);
         if (!v || r < 0 || !(block[i] = word_context_of(c, v))) r = -1;
+        /* each by its own sums: words to the left are not weighed against those to the right */
         else sparse_ppmi(block[i], o->smooth, o->shift);
         cooc_close(c);
     }
     if (r == 0) {
         all = join(block, n);
+        /* the decomposition needs the memory */
         for (int i = 0; i < n; i++) { sparse_free(block[i]); block[i] = NULL; }
         size_t d = (size_t)o->dim;
         float *s = mem_alloc(d * sizeof *s);
         r = sparse_svd(all, o->dim, o->passes, o->seed, v->x, s);
+        /* eigenvalue weighting (Levy, Goldberg and Dagan 2015) */
         for (size_t i = 0; r == 0 && i < v->n * d; i++) v->x[i] *= (float)pow(s[i % d], o->power);
         free(s);
     }

@@ -136,6 +136,7 @@ template <typename T> static __global__ void forward_tile(T *O, float *lse, cons
     for (int i = tid; i < tile; i += THREADS) { top[i] = -INFINITY; sum[i] = 0; }
     int last = p.first + tile < nq ? p.first + tile - 1 : nq - 1,
         keys = attn_visible(g, nq, nk, last);
+    /* a barrier after each step: threads read what others wrote in the one before */
     for (int at = 0; at < keys; at += tile) {
         load_tile(k, stride, K + p.h * dim, g.ldk, k_rows, at, nk, tile, dim);
         load_tile(v, stride, V + p.h * dim, g.ldv, k_rows, at, nk, tile, dim);
@@ -259,6 +260,7 @@ static __global__ void backward_queries(T *dQ, const T *dO, const T *Q, const T 
     /* Queries see nothing beyond `keys`: their dS would be 0. */
     for (int at = 0; at < keys; at += tile) {
         __syncthreads();
+        /* all have read the tiles before these */
         load_tile(k, stride, K + p.h * dim, g.ldk, k_rows, at, nk, tile, dim);
         load_tile(v, stride, V + p.h * dim, g.ldv, k_rows, at, nk, tile, dim);
         __syncthreads();
