@@ -1,5 +1,6 @@
 #include "lib/embed/embed.h"
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,9 +34,21 @@ static float *language(const struct embed *e)
     return one;
 }
 
-static int put_row(struct vectors_stream *o, const struct vocab *v, uint32_t id, const float *x)
+/* A row of D numbers, which are finite, or no reader takes the file (docs/formats/vectors.md): those
+ * of a model that has diverged can be finite, and its states not. */
+static int put(struct vectors_stream *o, const char *word, size_t n, const float *x, size_t D)
 {
-    return vectors_stream_put(o, vocab_token(v, id), vocab_token_len(v, id), x);
+    for (size_t d = 0; d < D; d++)
+        if (!isfinite(x[d]))
+            return err_set("the vector of \"%.*s\" is not finite: has the model diverged?",
+                           (int)(n < 60 ? n : 60), word);
+    return vectors_stream_put(o, word, n, x);
+}
+
+static int put_row(struct vectors_stream *o, const struct vocab *v, uint32_t id, const float *x,
+                   size_t D)
+{
+    return put(o, vocab_token(v, id), vocab_token_len(v, id), x, D);
 }
 
 int embed_table(const struct embed *e, struct vectors_stream *o)
@@ -45,7 +58,7 @@ int embed_table(const struct embed *e, struct vectors_stream *o)
     int rc = lang ? vectors_stream_rows(o, e->vocab->n - VOCAB_SPECIALS) : -1;
     for (uint32_t v = VOCAB_SPECIALS; v < e->vocab->n && rc == 0; v++) {
         for (int d = 0; d < D; d++) x[(size_t)v * (size_t)D + (size_t)d] += lang[d];
-        rc = put_row(o, e->vocab, v, x + (size_t)v * (size_t)D);
+        rc = put_row(o, e->vocab, v, x + (size_t)v * (size_t)D, (size_t)D);
     }
     free(x);
     free(lang);
@@ -79,7 +92,7 @@ int embed_words(const struct embed *e, const struct vocab *words, struct vectors
         for (size_t i = 0; i < k; i++)
             for (int d = 0; d < D; d++)
                 mean[d] += x[(size_t)ids[i] * (size_t)D + (size_t)d] / (float)k;
-        rc = vectors_stream_put(o, word, n, mean);
+        rc = put(o, word, n, mean, (size_t)D);
     }
     raw_work_free(work);
     tbuf_free(&cut);
@@ -114,7 +127,7 @@ static int read_batch(const struct embed *e, struct text *in, struct batch *b, u
     return b->n > 0;
 }
 
-/* States of all rows of the batch, host. */
+/* States of all rows of the batch, host; NULL with a message: the device has failed. */
 static float *states(const struct embed *e, const struct batch *b)
 {
     tape_reset(e->t, false);
@@ -123,7 +136,11 @@ static float *states(const struct embed *e, const struct batch *b)
     size_t n = (size_t)h->rows * (size_t)h->cols;
     float *x = mem_alloc(n * sizeof *x);
     e->t->k->get(x, h->v, n);
-    return x;
+    /* operations return nothing: of a lost device, or of a row that 8 bits cannot hold, x is what
+     * was in memory */
+    if (e->t->k->sync() == 0) return x;
+    free(x);
+    return NULL;
 }
 
 int embed_tokens(const struct embed *e, struct text *in, struct vectors_stream *o)
@@ -137,6 +154,7 @@ int embed_tokens(const struct embed *e, struct text *in, struct vectors_stream *
     int rc;
     while ((rc = read_batch(e, in, &b, &number)) > 0) {
         float *x = states(e, &b);
+        if (!x) { rc = -1; break; }
         for (int r = 0; r < b.rows; r++) {
             size_t v = (size_t)b.token[r];
             types += seen[v]++ == 0 && v >= VOCAB_SPECIALS;
@@ -149,7 +167,7 @@ int embed_tokens(const struct embed *e, struct text *in, struct vectors_stream *
     for (uint32_t v = VOCAB_SPECIALS; v < e->vocab->n && rc == 0; v++) {
         if (!seen[v]) continue;
         for (size_t d = 0; d < D; d++) mean[d] = (float)(sum[v * D + d] / (double)seen[v]);
-        rc = put_row(o, e->vocab, v, mean);
+        rc = put_row(o, e->vocab, v, mean, D);
     }
     free(mean); free(sum); free(seen);
     batch_free(&b);
@@ -167,9 +185,10 @@ int embed_alone(const struct embed *e, struct vectors_stream *o)
         for (; v < e->vocab->n && (v == first || b.rows < e->tokens); v++)
             batch_add(&b, (uint32_t[]){ VOCAB_BOS, v, VOCAB_EOS }, 3, e->lang, v);
         float *x = states(e, &b);
+        if (!x) rc = -1;
         /* row 1 of <s> v </s>: the token's own state */
         for (uint32_t i = first; i < v && rc == 0; i++)
-            rc = put_row(o, e->vocab, i, x + (size_t)(b.at[i - first] + 1) * D);
+            rc = put_row(o, e->vocab, i, x + (size_t)(b.at[i - first] + 1) * D, D);
         free(x);
     }
     batch_free(&b);
@@ -252,6 +271,7 @@ int embed_text_words(const struct embed *e, struct text *in, const struct vocab 
         meet(&m, vocab_token(words, w), vocab_token_len(words, w));
     while ((rc = read_batch(e, in, &b, &number)) > 0) {
         float *x = states(e, &b);
+        if (!x) { rc = -1; break; }
         for (int s = 0; s < b.n; s++)
             count_words(e, work, &m, words != NULL, &b, x, b.at[s] + 1, b.at[s] + b.len[s] - 1);
         free(x);
@@ -268,7 +288,7 @@ int embed_text_words(const struct embed *e, struct text *in, const struct vocab 
     for (uint64_t i = 0; rc == 0 && i < there; i++) {
         uint32_t w = order[i].word;
         for (size_t d = 0; d < m.D; d++) mean[d] = (float)(m.sum[w * m.D + d] / (double)m.count[w]);
-        rc = vectors_stream_put(o, vectors_word(m.word, w), vectors_word_len(m.word, w), mean);
+        rc = put(o, vectors_word(m.word, w), vectors_word_len(m.word, w), mean, m.D);
     }
     vectors_free(m.word);
     free(m.count); free(m.sum); free(order); free(mean);
@@ -287,6 +307,7 @@ int embed_sentences(const struct embed *e, struct text *in, enum embed_pool pool
     int rc;
     while ((rc = read_batch(e, in, &b, &number)) > 0) {
         float *x = states(e, &b);
+        if (!x) { rc = -1; break; }
         for (int s = 0; s < b.n && rc >= 0; s++) {
             char name[24];
             /* an empty line is <s> </s> alone and gets zeros: line i of the text is row i */
@@ -296,7 +317,7 @@ int embed_sentences(const struct embed *e, struct text *in, enum embed_pool pool
                 for (size_t d = 0; d < D; d++)
                     one[d] += x[(size_t)(b.at[s] + i) * D + d] / (float)n;
             int k = snprintf(name, sizeof name, "%" PRIu64, ++line);
-            rc = vectors_stream_put(o, name, (size_t)k, one);
+            rc = put(o, name, (size_t)k, one, D);
         }
         free(x);
         if (rc < 0) break;

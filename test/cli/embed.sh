@@ -166,6 +166,26 @@ for E in 2 4; do
     is "$(head -n 1 t; awk 'FNR > 1 { print NF }' t | sort -u)" "$(printf '7 8\n9')"
 done
 
+# a model that has diverged, whose numbers are finite (here 3e38) and whose states are not, makes no
+# vectors: no reader would take them
+cp -rL run/last far
+rm far/model.sum
+w=far/weights.safetensors
+LC_ALL=C sed -i 's/"xxh3"/"none"/' $w
+n=$(od -An -tu8 -N8 $w)
+at=$(head -c $((n + 8)) $w | grep -aoE '"encoder.embed.norm.weight":[^}]*' |
+    sed 's/.*offsets":\[\([0-9]*\),.*/\1/')
+printf '\xe6\xb1\x61\x7f%.0s' {1..8} |
+    dd of=$w bs=1 seek=$((8 + n + at)) conv=notrunc status=none
+embed -q --model far > far.vec
+same far.vec table
+states="embed -q --model far --lang aa --layer -1"
+for of in tokens words sentences; do
+    fails 1 'the vector of ".*" is not finite' $states --text text --of $of
+    fails 1 'not finite' $states --precision int8 --text text --of $of
+done
+fails 1 'the vector of "lo@@" is not finite' $states --alone
+
 # what multiplies nothing, or only a line's few rows, does not wait for OpenBLAS; many lines need it
 head -n 1 text > line; for i in $(seq 30); do cat text; done > many
 layer="--layer 1 --lang aa --text"
