@@ -34,6 +34,7 @@ const char *isoglot_version(void) { return ISOGLOT_VERSION; }
 
 struct isoglot_text *isoglot_text_open(const char *path)
 {
+    /* bytes that are not UTF-8 are an error: there is no option to replace them here */
     return text_out(text_open(path, TEXT_UTF8));
 }
 
@@ -57,6 +58,7 @@ uint32_t isoglot_vocab_id(const struct isoglot_vocab *v, const char *token, size
 
 const char *isoglot_vocab_token(const struct isoglot_vocab *v, uint32_t id)
 {
+    /* an id may come from a caller's file */
     return id < vocab_in(v)->n ? vocab_token(vocab_in(v), id) : NULL;
 }
 
@@ -75,10 +77,12 @@ struct isoglot_bpe {
 struct isoglot_bpe *isoglot_bpe_open(const char *codes, const char *vocab, uint64_t min_count)
 {
     struct codes c;
+    /* the form that bpe-learn writes (docs/formats/codes.md) */
     codes_init(&c, CODES_FASTBPE);
     struct isoglot_bpe *b = NULL;
     if (codes_read(&c, codes, 0) == 0) {
         b = mem_zero(1, sizeof *b);
+        /* bpe_new keeps what it needs of c, which goes below */
         b->bpe = bpe_new(&c, "@@");
         b->scratch = bpe_scratch_new();
         if (vocab && bpe_limit(b->bpe, vocab, min_count) < 0) {
@@ -93,6 +97,7 @@ struct isoglot_bpe *isoglot_bpe_open(const char *codes, const char *vocab, uint6
 /* Appends s[0..n) at b->line + at; where it ends. */
 static size_t append(struct isoglot_bpe *b, size_t at, const char *s, size_t n)
 {
+    /* + 1: for the NUL at the end */
     mem_room(&b->line, &b->cap, at + n + 1, 1);
     memcpy(b->line + at, s, n);
     return at + n;
@@ -104,6 +109,7 @@ int isoglot_bpe_line(struct isoglot_bpe *b, const char *line, size_t n, const ch
     /* bpe_word reads whole characters and trusts its caller for them */
     size_t at = 0, bad = utf8_check(line, n);
     if (bad < n) return err_set("byte %zu is not UTF-8", bad + 1);
+    /* runs of breaks become one space, as in bpe-apply */
     for (size_t i = 0; i < n;) {
         if (is_break(line[i])) { i++; continue; }
         size_t word = word_end(line + i, n - i);
@@ -143,6 +149,7 @@ struct isoglot_shard *isoglot_shard_open(const char *path)
     if (!shard) return NULL;
     struct isoglot_shard *s = mem_zero(1, sizeof *s);
     s->shard = shard;
+    /* kept, since callers hold on to the strings */
     shard_info(shard, &s->info);
     return s;
 }
@@ -173,6 +180,7 @@ struct isoglot_shard_writer *isoglot_shard_create(const char *path, const char *
         return NULL;
     }
     strcpy(info.lang, lang);
+    /* under a temporary name until isoglot_shard_finish: an abandoned one leaves nothing */
     struct out *out = out_open_binary(path);
     if (!out) return NULL;
     struct shard_writer *shard = shard_create(out, &info, 0);
@@ -189,6 +197,7 @@ int isoglot_shard_put(struct isoglot_shard_writer *w, const uint32_t *ids, size_
 
 int isoglot_shard_finish(struct isoglot_shard_writer *w)
 {
+    /* shard_finish and out_commit free what they are given, failed or not: so does this */
     int status = shard_finish(w->shard, NULL);
     if (status == 0) status = out_commit(w->out);
     else out_abort(w->out);
@@ -238,6 +247,7 @@ int isoglot_cooc_row(const struct isoglot_cooc *c, int i, uint32_t row, uint32_t
 {
     uint64_t *count;
     if (cooc_row(cooc_in(c), i, row, col, &count, n) < 0) return -1;
+    /* + 1: an empty row, too, is memory that the caller frees */
     *x = mem_zero(*n + 1, sizeof **x);
     for (size_t k = 0; k < *n; k++)
         (*x)[k] = (double)count[k] / (double)cooc_in(c)->scheme.unit;
@@ -245,10 +255,7 @@ int isoglot_cooc_row(const struct isoglot_cooc *c, int i, uint32_t row, uint32_t
     return 0;
 }
 
-void isoglot_cooc_close(struct isoglot_cooc *c)
-{
-    if (c) cooc_close(cooc_in(c));
-}
+void isoglot_cooc_close(struct isoglot_cooc *c) { cooc_close(cooc_in(c)); }
 
 /* --- vectors --------------------------------------------------------------------------------- */
 

@@ -15,6 +15,8 @@ static uint32_t groups_of(const struct headed_data *d)
 static int64_t groups_per_batch(const struct headed_data *d)
 {
     int most = d->group ? d->group_most : 1;
+    /* by the largest group: whatever groups come together, a batch has no more than `batch` units,
+     * unless one group has */
     return d->batch > most ? d->batch / most : 1;
 }
 
@@ -36,6 +38,7 @@ void headed_data_free(struct headed_data *d)
 static void order_of(struct headed_data *d, uint64_t seed, int64_t epoch)
 {
     uint32_t n = groups_of(d);
+    /* the order is the epoch's alone, so a checkpoint needs only the number of the step */
     if (d->order && d->order_epoch == epoch) return;
     if (!d->order) d->order = mem_alloc((size_t)n * sizeof *d->order);
     /* corpora have the numbers from 0 on, sets of pairs those from 1000 */
@@ -49,12 +52,15 @@ int headed_make(void *self, void *batch, const void *host_batch, const struct tu
     struct headed_data *d = ((struct headed_self *)self)->d;
     struct headed *b = batch;
     int64_t per_epoch = headed_batches(d), each = groups_per_batch(d);
+    /* from the micro-batch's number: ranks and resumed runs make their own ones without making the
+     * others */
     int64_t from = at->micro % per_epoch * each, n = groups_of(d);
     (void)host_batch;
     headed_clear(b);
     order_of(d, at->seed, at->micro / per_epoch);
     for (int64_t k = from; k < from + each && k < n; k++) {
         uint32_t g = d->order[k];
+        /* the unit's number in the data keys its dropout */
         if (!d->group) { headed_add(b, &d->x, g, g, d->all_rows); continue; }
         for (uint32_t i = d->group[g]; i < d->group[g + 1]; i++)
             headed_add(b, &d->x, d->member[i], d->member[i], d->all_rows);
@@ -75,8 +81,10 @@ int headed_largest(void *self, void *batch, const void *host_batch, int tokens)
     const struct headed_data *d = ((struct headed_self *)self)->d;
     size_t n = d->x.n;
     int64_t most = groups_per_batch(d) * (d->group ? d->group_most : 1);
+    /* pointers: the units' own order is that of the data */
     const struct unit **v = mem_alloc((n + 1) * sizeof *v);
     (void)host_batch;
+    /* a plan of fewer tokens is one of so many fewer units (headed.h), rounded up */
     if (tokens < d->tokens) most = (most * tokens + d->tokens - 1) / d->tokens;
     headed_clear(batch);
     for (size_t i = 0; i < n; i++) v[i] = &d->x.v[i];
@@ -124,6 +132,7 @@ static void add_span(struct headed *b, const struct examples *x, size_t i, bool 
     mem_room(&b->allowed, &b->allowed_cap, rows, sizeof *b->allowed);
     b->start[sentences - 1] = u->start;
     b->end[sentences - 1] = u->end;
+    /* of the unit that headed_add has just put in, the last one */
     uint8_t *allowed = b->allowed + rows - (size_t)u->rows;
     if (all) memset(allowed, 1, (size_t)u->rows);
     else examples_allowed(x, i, allowed);
@@ -132,9 +141,10 @@ static void add_span(struct headed *b, const struct examples *x, size_t i, bool 
 void headed_add(struct headed *b, const struct examples *x, size_t i, uint64_t sample, bool all)
 {
     const struct unit *u = &x->v[i];
+    /* word_row and the like count from the unit's own row 0 */
     int first = b->input.rows;
     examples_batch(x, i, &b->input, sample);
-    /* row 0 is <s>, whose state BERT's classifier reads */
+    /* row 0 is <s>, whose state BERT's classifier reads; tags have words, and no other targets */
     if (x->how.reads.task == MODEL_TASK_CLASS) add_target(b, first, u->label);
     else if (x->how.reads.task == MODEL_TASK_SPAN) add_span(b, x, i, all);
     for (int k = 0; k < u->words; k++)
@@ -163,6 +173,7 @@ static void drop_rows(const struct headed *b, struct tape *t)
         sample[i] = b->input.sample[b->row[i]];
         place[i] = b->input.drop[b->row[i]];
     }
+    /* the gathered rows are not the batch's: embed's keys would be other rows' */
     t->drop.sample = tape_bytes(t, sample, n * sizeof *sample);
     t->drop.pos = (const uint32_t *)tape_int32(t, place, n);
     free(sample);
@@ -172,6 +183,7 @@ static void drop_rows(const struct headed *b, struct tape *t)
 struct var *headed_input(const struct headed *b, struct pass *p, int i)
 {
     struct tape *t = p->t;
+    /* before drop_rows, since model_head_input drops at once */
     struct var *rows = tape_gather(t, p->h, tape_int32(t, b->row, (size_t)b->n), b->n);
     drop_rows(b, t);
     return model_head_input(p->m, t, i, rows);
@@ -186,6 +198,7 @@ struct var *headed_outputs(const struct headed *b, struct pass *p, int i)
 
 struct var *headed_read(struct headed *b, struct pass *p, int i)
 {
+    /* an answer may begin in any row: all of them are read */
     if (p->m->c.head[i].reads.task == MODEL_TASK_SPAN) {
         (void)headed_forward(NULL, b, p);
         return headed_outputs(b, p, i);
@@ -218,6 +231,7 @@ static void span_loss(const struct headed *b, const struct headed_data *d, struc
     struct tape *t = p->t;
     int n = b->input.n;
     struct var *z = headed_outputs(b, p, d->head);
+    /* again, not dev_batch's: forward may have run in another function */
     struct spans s = { n, tape_int32(t, b->input.at, (size_t)n),
                        tape_int32(t, b->input.len, (size_t)n), b->input.max, b->input.rows };
     uint8_t *allowed = tape_bytes(t, b->allowed, (size_t)b->input.rows);
@@ -241,6 +255,7 @@ static void write(const void *self, const void *batch, const struct pass *p, str
     const struct headed_data *d = ((const struct headed_self *)self)->d;
     const struct headed *b = batch;
     (void)p;
+    /* the arrays of docs/formats/batches.md */
     batch_file_rows(f, "", &b->input);
     if (d->x.how.reads.task == MODEL_TASK_SPAN) {
         batch_file_int32(f, "start", b->start, b->input.n, 1);

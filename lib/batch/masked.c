@@ -13,6 +13,7 @@ int masked_masker_open(struct masker *k, const struct setup *s)
     /* only the other schemes ask where words begin */
     k->words = k->how.scheme == MASKING_TOKEN ? NULL : word_starts_new(s->vocab);
     if (k->how.scheme != MASKING_PMI) return 0;
+    /* after `words`, by which the lists' n-grams are checked to be words */
     k->ngrams = ngram_lists_read(&k->how.ngrams, s->c, s->vocab, k->words);
     return k->ngrams ? 0 : -1;
 }
@@ -45,6 +46,7 @@ static void choose(struct masked *b, const struct masker *k, int first, int n, u
 {
     mem_room(&b->chosen, &b->chosen_cap, (size_t)n, sizeof *b->chosen);
     struct masking_text text = { b->original + first, b->input.lang + first, n };
+    /* by key and sample: which rank or thread makes the batch does not matter */
     int chosen = masking_choose(k, &text, key, sample, b->chosen);
     predicted_room(b, b->n + chosen);
     int units = 0;
@@ -57,6 +59,7 @@ static void choose(struct masked *b, const struct masker *k, int first, int n, u
          * sentence before */
         b->unit[b->n] = b->units + c->unit;
         b->masked[b->n++] = c->read == VOCAB_MASK;
+        /* after `target`, which is what stood there */
         b->input.token[row] = (int32_t)c->read;
         if (c->unit >= units) units = c->unit + 1;
     }
@@ -171,6 +174,7 @@ int masked_largest(void *self, void *batch, const void *host_batch, int tokens)
     /* a batch of the pool has a number of pairs, not of tokens */
     if (o->s.pool) tokens = pair_pool_most_rows(o->s.pool, longest);
     else if (o->s.sentences) tokens = o->s.sentences * longest;
+    /* token 0 everywhere: memory depends on rows, not on which tokens they are */
     uint32_t *ids = mem_zero((size_t)longest + (size_t)tokens, sizeof *ids);
     masked_clear(b);
     /* A batch is closed by the sentence that reaches its tokens, so the largest has tokens - 1 rows
@@ -188,6 +192,7 @@ int masked_largest(void *self, void *batch, const void *host_batch, int tokens)
     memset(b->original_lang, 0, rows * sizeof *b->original_lang);
     memset(b->target, 0, n * sizeof *b->target);
     memset(b->unit, 0, n * sizeof *b->unit);
+    /* as if all of them read <mask>: what rides on the batch (gc) then has the most targets */
     memset(b->masked, 1, n);
     memset(b->swapped, 0, (size_t)b->input.n * sizeof *b->swapped);
     /* memory depends on how many rows are predicted, not on which */
@@ -200,6 +205,7 @@ int masked_forward(void *self, void *batch, struct pass *p)
     struct masked *b = batch;
     (void)self;
     struct dev_batch d = batch_upload(p->t, &b->input);
+    /* scs and tcs: rows that read mixtures of embeddings (lib/objective) */
     if (p->mix) d.mix = *p->mix;
     p->h = model_encode(p->m, p->t, &d);
     pass_reads(p, b->input.rows, b->input.max);
@@ -220,12 +226,14 @@ void masked_loss(const struct masked *b, struct pass *p, const char *name, float
         e = tape_xent(t, model_output(p->m, t, rows), p->m->tokens, p->m->output_bias, target, NULL,
                       NULL, 0, scale / (float)b->n);
     }
+    /* NULL where nothing was predicted */
     if (best) *best = e.best;
     pass_losses(p, name, e.nll, b->n);
 }
 
 double masked_device_sum(const struct kernels *k, const float *x, int n)
 {
+    /* a batch without predicted rows has no losses */
     if (!x) return 0;
     float *h = mem_alloc((size_t)n * sizeof *h);
     double s = 0;
@@ -249,7 +257,9 @@ static int count_hits(const struct kernels *k, const int32_t *best, const int32_
 int masked_score(struct masked *b, struct pass *p, struct masked_score *s)
 {
     const int32_t *best;
+    /* a pass of its own: the caller's losses and counts stay */
     struct pass q = *p;
+    /* without training there is no dropout either */
     tape_reset(q.t, false);
     masked_forward(NULL, b, &q);
     masked_loss(b, &q, "", 0, &best);

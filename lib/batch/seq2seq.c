@@ -27,6 +27,7 @@ static void add_wrapped(struct seq2seq *b, struct batch *to, const uint32_t *ids
 {
     mem_room(&b->buf, &b->buf_cap, (size_t)n + 2, sizeof *b->buf);
     b->buf[0] = VOCAB_BOS;
+    /* an empty sentence may have no array */
     if (n) memcpy(b->buf + 1, ids, (size_t)n * sizeof *ids);
     b->buf[n + 1] = VOCAB_EOS;
     batch_add(to, b->buf, n + 1 + end, lang, number);
@@ -42,6 +43,7 @@ void seq2seq_add(struct seq2seq *b, const uint32_t *x, int nx, int src_lang, con
                  int ny, int tgt_lang, uint64_t number)
 {
     add_wrapped(b, &b->src, x, nx, true, src_lang, number);
+    /* the pair's rows in `dec` and `target` begin here */
     int first = b->dec.rows;
     add_wrapped(b, &b->dec, y, ny, false, tgt_lang, number);
     mem_room(&b->target, &b->cap, (size_t)b->dec.rows, sizeof *b->target);
@@ -52,6 +54,7 @@ void seq2seq_add(struct seq2seq *b, const uint32_t *x, int nx, int src_lang, con
 
 const uint8_t *seq2seq_allowed(const struct seq2seq_options *o, const struct model *m, int lang)
 {
+    /* NULL, too, where the model does not know the language's words */
     return o->mask_vocab ? m->seen[lang] : NULL;
 }
 
@@ -61,6 +64,7 @@ int seq2seq_forward(void *self, void *batch, struct pass *p)
     (void)self;
     struct dev_batch src = batch_upload(p->t, &b->src), dec = batch_upload(p->t, &b->dec);
     struct var *memory = model_encode(p->m, p->t, &src);
+    /* after the encoder, on one tape: its gradient flows back into memory */
     p->h = model_decode(p->m, p->t, &dec, memory, &src.spans);
     pass_reads(p, b->src.rows, b->src.max);
     pass_reads(p, b->dec.rows, b->dec.max);
@@ -68,6 +72,7 @@ int seq2seq_forward(void *self, void *batch, struct pass *p)
     return 0;
 }
 
+/* A batch is of one direction: its mask is the language's. */
 static int target_lang(const struct seq2seq *b) { return b->dec.n ? b->dec.lang[0] : 0; }
 
 void seq2seq_loss(void *self, void *batch, struct pass *p, const char *name, float scale)
@@ -88,6 +93,7 @@ void seq2seq_loss(void *self, void *batch, struct pass *p, const char *name, flo
         allowed = tape_bytes(t, mask, (size_t)m->c.vocab);
         free(mask);
     }
+    /* no rows, no loss: 0 / 0 otherwise */
     struct xent e = tape_xent(t, h, m->tokens, m->output_bias, tape_int32(t, b->target, (size_t)M),
                               NULL, allowed, (float)o->smoothing, M ? scale / (float)M : 0);
     pass_losses(p, name, e.nll, M);
@@ -113,6 +119,7 @@ int seq2seq_open(void *self, struct setup *s)
 {
     struct seq2seq_self *x = self;
     x->s = *s;
+    /* the task's options outlive the objectives */
     x->o = s->task;
     return 0;
 }
@@ -125,8 +132,10 @@ static void measure(struct lengths *x, const struct shard_block *b, int longest)
 {
     for (uint32_t i = 0; i < b->sentences; i++) {
         int n = (int)(b->at[i + 1] - b->at[i]);
+        /* longer ones are left out of training */
         if (n <= longest && n > x->longest) x->longest = n;
     }
+    /* the mean counts them: it only says where a batch usually ends */
     x->tokens += b->tokens;
     x->sentences += b->sentences;
 }
@@ -157,6 +166,7 @@ void seq2seq_largest(struct seq2seq *b, const struct setup *s, int tokens)
     if (s->sentences)
         for (int i = 0; i < s->sentences; i++) seq2seq_add(b, ids, longest, 0, ids, longest, 0, 0);
     else {
+        /* usual sentences fill a batch, and the last one may be the longest: what closes it */
         while (b->src.rows + b->dec.rows < 2 * tokens - 1)
             seq2seq_add(b, ids, usual, 0, ids, usual, 0, 0);
         seq2seq_add(b, ids, longest, 0, ids, longest, 0, 0);

@@ -10,6 +10,7 @@
 
 static float *table(const struct embed *e)
 {
+    /* by param_get: a GPU's table is not the host's, and one in 8 bits is made numbers again */
     float *x = mem_alloc(e->m->ps.p[e->m->tokens].n * sizeof *x);
     param_get(&e->m->ps, e->m->ps.value, e->m->tokens, x);
     return x;
@@ -22,6 +23,8 @@ static float *language(const struct embed *e)
     size_t D = (size_t)model_embed_dim(&m->c);
     float *one = mem_zero(D, sizeof *one), *all;
     if (e->add_lang < 0) return one;
+    /* asked for by name, so its absence is an error: zeros would be another vector than asked
+     * for */
     if (m->enc.languages < 0) {
         err_set("the model has no language embeddings; leave out --add-language");
         free(one);
@@ -34,8 +37,8 @@ static float *language(const struct embed *e)
     return one;
 }
 
-/* A row of D numbers, which are finite, or no reader takes the file (docs/formats/vectors.md): those
- * of a model that has diverged can be finite, and its states not. */
+/* A row of D numbers, all finite, or no reader takes the file (docs/formats/vectors.md): those of a
+ * model that has diverged can be finite, and its states not. */
 static int put(struct vectors_stream *o, const char *word, size_t n, const float *x, size_t D)
 {
     for (size_t d = 0; d < D; d++)
@@ -55,6 +58,7 @@ int embed_table(const struct embed *e, struct vectors_stream *o)
 {
     int D = model_embed_dim(&e->m->c);
     float *x = table(e), *lang = language(e);
+    /* text then gets its first line "n dim", which word2vec's readers want */
     int rc = lang ? vectors_stream_rows(o, e->vocab->n - VOCAB_SPECIALS) : -1;
     for (uint32_t v = VOCAB_SPECIALS; v < e->vocab->n && rc == 0; v++) {
         for (int d = 0; d < D; d++) x[(size_t)v * (size_t)D + (size_t)d] += lang[d];
@@ -81,6 +85,7 @@ int embed_words(const struct embed *e, const struct vocab *words, struct vectors
         const char *word = vocab_token(words, w);
         size_t n = vocab_token_len(words, w), known = 0;
         cut.n = 0;
+        /* cut as the model's folder says: other pieces have other rows */
         if ((rc = raw_encode_word(e->words, work, word, n, &cut)) < 0) break;
         size_t k = vocab_encode(e->vocab, cut.n ? cut.p : "", cut.n, &ids, &cap);
         /* A mean over <unk> would be a vector of no word: words with an unknown piece are left out,
@@ -91,6 +96,7 @@ int embed_words(const struct embed *e, const struct vocab *words, struct vectors
         memcpy(mean, lang, (size_t)D * sizeof *mean);
         for (size_t i = 0; i < k; i++)
             for (int d = 0; d < D; d++)
+                /* divided before it is added: k rows of any size cannot overflow */
                 mean[d] += x[(size_t)ids[i] * (size_t)D + (size_t)d] / (float)k;
         rc = put(o, word, n, mean, (size_t)D);
     }
@@ -114,6 +120,7 @@ static int read_batch(const struct embed *e, struct text *in, struct batch *b, u
     size_t n;
     int rc = 0;
     batch_clear(b);
+    /* rows, with <s> and </s>: what takes the memory */
     while (b->rows < e->tokens && (rc = text_line(in, &line, &n)) > 0) {
         if (reader_line(r, line, n) < 0) return text_fail(in);
         if (r->n + 2 > (size_t)e->m->c.positions)
@@ -123,6 +130,7 @@ static int read_batch(const struct embed *e, struct text *in, struct batch *b, u
         reader_wrap(r);
         batch_add(b, r->id, (int)r->n, e->lang, (*number)++);
     }
+    /* looked at per batch, so that a text of another vocabulary is refused at its beginning */
     if (rc < 0 || (rc == 0 ? reader_end(r) : reader_look(r)) < 0) return -1;
     return b->n > 0;
 }
@@ -130,6 +138,7 @@ static int read_batch(const struct embed *e, struct text *in, struct batch *b, u
 /* States of all rows of the batch, host; NULL with a message: the device has failed. */
 static float *states(const struct embed *e, const struct batch *b)
 {
+    /* no records and no dropout */
     tape_reset(e->t, false);
     struct dev_batch d = batch_upload(e->t, b);
     struct var *h = model_encode_layer(e->m, e->t, &d, e->layer);
@@ -156,6 +165,7 @@ int embed_tokens(const struct embed *e, struct text *in, struct vectors_stream *
         float *x = states(e, &b);
         if (!x) { rc = -1; break; }
         for (int r = 0; r < b.rows; r++) {
+            /* specials are summed, too, and left out below */
             size_t v = (size_t)b.token[r];
             types += seen[v]++ == 0 && v >= VOCAB_SPECIALS;
             for (size_t d = 0; d < D; d++) sum[v * D + d] += x[(size_t)r * D + d];
@@ -183,6 +193,7 @@ int embed_alone(const struct embed *e, struct vectors_stream *o)
         uint32_t first = v;
         batch_clear(&b);
         for (; v < e->vocab->n && (v == first || b.rows < e->tokens); v++)
+            /* copied by batch_add, so the literal may go */
             batch_add(&b, (uint32_t[]){ VOCAB_BOS, v, VOCAB_EOS }, 3, e->lang, v);
         float *x = states(e, &b);
         if (!x) rc = -1;
@@ -207,6 +218,7 @@ static uint32_t meet(struct met *m, const char *word, size_t n)
     /* The set of vectors is used for its index of words alone: its rows, of one number, stay 0. */
     float none = 0;
     vectors_add(m->word, word, n, &none);
+    /* at once: the next word is looked up among these */
     vectors_index_last(m->word);
     mem_room(&m->count, &m->count_cap, (size_t)w + 1, sizeof *m->count);
     mem_room(&m->sum, &m->sum_cap, ((size_t)w + 1) * m->D, sizeof *m->sum);
@@ -225,7 +237,9 @@ static void count_words(const struct embed *e, struct raw_work *work, struct met
         int first = r;
         bool goes_on = true, known = true;
         tokens.n = word.n = 0;
+        /* rows of a word, up to where the next token begins another one */
         for (; goes_on && r < end; r++) {
+            /* 0, <s>, begins a word wherever it stands: the last one ends there */
             uint32_t id = (uint32_t)b->token[r], next = r + 1 < end ? (uint32_t)b->token[r + 1] : 0;
             const char *t = vocab_token(e->vocab, id);
             size_t n = vocab_token_len(e->vocab, id);
@@ -236,6 +250,7 @@ static void count_words(const struct embed *e, struct raw_work *work, struct met
             goes_on = raw_goes_on(e->words, work, t, n, vocab_token(e->vocab, next),
                                   vocab_token_len(e->vocab, next));
         }
+        /* the spelling that a reader of the text knows, without marks of pieces */
         raw_decode_word(e->words, tokens.p, tokens.n, &word);
         if (!known || !word.n || (only && vectors_find(m->word, word.p, word.n) < 0)) continue;
         uint32_t w = meet(m, word.p, word.n);
@@ -253,6 +268,7 @@ struct often { uint64_t count; uint32_t word; };
 static int most_often(const void *a, const void *b)
 {
     const struct often *x = a, *y = b;
+    /* ties in the order of the text, so that the file is the same in every run */
     if (x->count != y->count) return x->count > y->count ? -1 : 1;
     return (x->word > y->word) - (x->word < y->word);
 }
@@ -273,12 +289,14 @@ int embed_text_words(const struct embed *e, struct text *in, const struct vocab 
         float *x = states(e, &b);
         if (!x) { rc = -1; break; }
         for (int s = 0; s < b.n; s++)
+            /* + 1, - 1: without <s> and </s> */
             count_words(e, work, &m, words != NULL, &b, x, b.at[s] + 1, b.at[s] + b.len[s] - 1);
         free(x);
     }
     struct often *order = mem_alloc(((size_t)m.word->n + 1) * sizeof *order);
     float *mean = mem_alloc(m.D * sizeof *mean);
     for (uint32_t w = 0; w < m.word->n; w++)
+        /* words of the list that the text lacks have no mean */
         if (m.count[w]) order[there++] = (struct often){ m.count[w], w };
     *left_out = m.word->n - there;
     /* by frequency, as vectors of word2vec and fastText come: programs that read the first N want
