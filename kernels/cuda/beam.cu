@@ -100,6 +100,7 @@ static __global__ void advance(kern_beam b)
         if (!there) next.log_p = -INFINITY;
         child first = warp_first(next);
         if (first.log_p == -INFINITY) break;
+        /* taken: this lane's next one comes up in the next turn */
         if (lane == first.parent) there = false;
         if (taken == 0) best = first.log_p;
         if (first.word != b.end) {

@@ -74,6 +74,7 @@ static bool graph_recorded(void)
     bool whole = cuda.recording == CUDA_RECORDS;
     /* From here on calls do their work again, recorded or not. */
     cuda.recording = CUDA_CALLS;
+    /* what could not be recorded has ended the capture already */
     if (!whole) return false;
     cudaGraph_t made = NULL;
     cudaError_t e = cudaStreamEndCapture(cuda.stream, &made);

@@ -14,6 +14,7 @@ static __global__ void forward_rows(T *Y, T *S, float *mean, float *rstd, const 
     int row = (int)blockIdx.x * ROWS + (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32;
     if (row >= N) return;
     size_t at = (size_t)row * D;
+    /* a constant with KEEP: unrolled, the row's blocks have registers of their own */
     const int turns = KEEP ? KEEP : (D + 255) / 256;
     eight kept[KEEP ? KEEP : 1];
     float sum = 0;

@@ -86,7 +86,9 @@ static size_t cuda_working(const struct kern_shape *s)
     int step;
     double rows = s->rows, wide = s->ffn > 3 * s->dim ? s->ffn : 3 * s->dim;
     double logits = (double)xent_logits(s->vocab, s->predicted, &step) * (cuda.bf16 ? 1.5 : 1);
+    /* columns.h: 64 pieces of one or two sums */
     double sums = 64 * 2 * (wide > s->vocab ? wide : s->vocab) * 4;
+    /* segment.h: two sums per 32 rows; their keys, filled up to a power of two */
     double runs = rows / 16 * s->dim * 4, keys = 16 * rows + 8192;
     return (size_t)(1.125 * (logits + sums + runs + keys + rows * s->heads * 4)) +
            (cuda.bf16 ? 2 * s->params : 0);

@@ -210,6 +210,7 @@ static void encode_block(struct job *j, struct block *b, int thread, int *rc)
     const char *s = b->text, *end = b->text + b->n;
     /* a guess at pieces with their separators; append makes more */
     room(&b->out, b->n + b->n / 2);
+    /* without draws lines need not be told apart */
     if (j->o->every_space && !r.drop) put_every_space(&r, s, end);
     else
         for (uint64_t line = b->line + j->line_offset; s < end && r.rc == 0; line++) {
@@ -256,6 +257,7 @@ static void *read_block(void *ctx, bool *failed)
     int rc = text_block(j->in, j->o->by_line ? 1 : BLOCK, &b->text, &b->cap, &b->n);
     b->line = text_lineno(j->in);
     if (rc > 0) {
+        /* breaks_of and keys read so far past the end */
         mem_room(&b->text, &b->cap, b->n + SCAN, 1);
         return b;
     }

@@ -139,6 +139,7 @@ static void *read_block(void *ctx, bool *failed)
     int rc = text_block(j->in, BLOCK, &b->text, &b->cap, &b->n);
     b->line = text_lineno(j->in);
     if (rc > 0) {
+        /* breaks_of and keys read so far past the end */
         mem_room(&b->text, &b->cap, b->n + SCAN, 1);
         return b;
     }
@@ -274,6 +275,7 @@ static int count_block(void *ctx, void *item, int thread)
     /* once per block, not per word: it may be passed by the new words of one */
     if (check_limit(j, part) < 0) return -1;
     for (int p = 0; p < PARTS; p++)
+        /* once per block, so that add need not ask for each word */
         if (!part[p].slot) grow(&part[p]);
     bool whole = j->w->joint || j->w->start,
          strip = (j->flags & WORDS_STRIP_CR) && memchr(s, '\r', b->n);

@@ -98,6 +98,7 @@ void spill_run_begin(struct spill *s)
 {
     if (!s->groups) return;
     mem_room(&s->place, &s->cap, (s->runs + 1) * s->groups, sizeof *s->place);
+    /* a group without pairs is never written: size 0 says so */
     memset(s->place + s->runs * s->groups, 0, s->groups * sizeof *s->place);
 }
 

@@ -10,6 +10,7 @@
 
 extern const struct objective objective_mlm;
 
+/* mlm first: MLM's functions take this for their own */
 struct dict { struct masked_self mlm; double prob; bool label; struct token_pairs *pairs; };
 struct dict_batch { struct masked m; int switched; };
 static const struct batch_kind kind = {

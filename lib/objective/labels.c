@@ -7,7 +7,7 @@ static int open(void *self, struct setup *s)
 {
     const struct headed_data *d = s->task;
     ((struct headed_self *)self)->d = (struct headed_data *)d;
-    /* a run that goes on with other texts or labels is refused */
+    /* ranks compare what they have read (engine/run.c): one with other data would go unseen */
     state_sum(s->state, d->x.id, d->x.ids * sizeof *d->x.id);
     for (size_t i = 0; i < d->x.n; i++)
         state_sum(s->state, &d->x.v[i].label, sizeof d->x.v[i].label);

@@ -196,6 +196,7 @@ static int make(void *self, void *batch, const void *host_batch, const struct tu
     clear(b);
     while (o->s.sentences ? b->src.n < o->s.sentences : b->src.rows < o->s.tokens) {
         if (corpora_next(o->s.text, o->s.longest, &x) < 0) return -1;
+        /* one that is left out was drawn all the same: which comes n-th is the stream's affair */
         if (fits(o, x.n)) mass_add(b, &how, &x, turn_key(at, RNG_MASK));
     }
     return 0;

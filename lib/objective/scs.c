@@ -187,6 +187,7 @@ static int start(void *self, struct pass *p, struct state *s)
 static int rows_room(struct scs *o, int n)
 {
     if (n <= o->cap) return 0;
+    /* first: both at once might not fit */
     if (o->idx) o->k->release(o->idx);
     if (o->p) o->k->release(o->p);
     /* a quarter to spare: the next batch may have a few rows more */
@@ -314,6 +315,7 @@ static int loss(void *self, void *batch, struct pass *p, float scale)
 {
     struct scs_batch *b = batch;
     (void)self;
+    /* of every batch, also of one in which nothing could be switched */
     pass_number(p, "scs_switched", (double)b->count.switched, (double)b->count.tokens);
     if (b->n) b->kind->loss(NULL, b->copy, p, "scs", scale);
     return 0;

@@ -117,6 +117,7 @@ static int validate(void *self, struct pass *p, struct report *r)
             for (; s < n && m.input.rows < o->s.tokens; s++) {
                 int rows = (int)(c->all.at[s + 1] - c->all.at[s]);
                 struct sample x = { c->all.ids + c->all.at[s], rows, i, c->lang_id, s };
+                /* open has seen to two token types */
                 masked_add_document(&m, &o->masker, c, &x, true, key);
             }
             int64_t got = hits(o, &m, &b, p);

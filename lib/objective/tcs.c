@@ -57,6 +57,7 @@ static int refresh_open(struct refresh *r, const struct switches *given,
     r->pair = mem_zero((size_t)n + 1, sizeof *r->pair);
     for (int i = 0; i < n; i++) {
         int a = p[i].lang[0], b = p[i].lang[1];
+        /* dictionaries of both directions are one pair: each is made both ways */
         if (has_pair(r, a, b)) continue;
         if (!specific_pair(words, a, b))
             return err_set("--dict-refresh: %s and %s have no words of their own (whole words that "
@@ -313,11 +314,13 @@ static int prepare(void *self, void *batch, struct pass *p)
     struct tcs *o = self;
     struct tcs_batch *b = batch;
     size_t rows = (size_t)b->in.input.rows;
+    /* shapes are as make left them, whatever is switched */
     if (p->planning) return 0;
     if (!o->seen && look_at_state(o) < 0) return -1;
     mem_columns(&b->cap, rows + 1, 2,
                 (struct mem_column[]){ MEM_COLUMN(b->fixed), MEM_COLUMN(b->row) });
     memset(b->fixed, 0, rows * sizeof *b->fixed);
+    /* what is predicted reads what it reads in MLM's pass */
     for (int i = 0; i < b->in.n; i++) b->fixed[b->in.row[i]] = true;
     b->count = (struct switch_count){ 0 };
     for (int s = 0; s < b->in.input.n; s++) switch_sentence(o, b, s);
@@ -330,6 +333,7 @@ static int forward(void *self, void *batch, struct pass *p)
     struct tcs_batch *b = batch;
     if (!b->in.input.rows) return 0;
     masked_forward(NULL, b, p);
+    /* what a step trains on: of plans and validations nothing is counted */
     if (!p->planning && p->t->train && !o->noted) {
         o->first.tokens += b->count.tokens;
         o->first.switched += b->count.switched;

@@ -14,6 +14,7 @@ enum form { FORM_XLM, FORM_PPA };
 enum order { ORDER_FIXED, ORDER_TOSS };
 
 struct tlm {
+    /* first: batch_masked takes this for what its objectives begin with */
     struct masked_self m;
     enum form form;
     enum order order;
@@ -75,6 +76,7 @@ static int open(void *self, struct setup *s)
 {
     struct tlm *o = self;
     o->m.s = *s;
+    /* two <s> and two </s> at most; joined pairs have theirs in place */
     o->m.longest = s->pool ? s->pool->longest_pair + 4
                    : s->segment ? 2 * s->segment : 2 * s->longest + 4;
     o->positions = s->c->positions;

@@ -226,6 +226,7 @@ static int put_cosines(struct vectors *const *sets, int n, struct text *t, const
     size_t len[MOST_WORDS];
     int words = split(line, line_n, word, len), dim = sets[0]->dim;
     if (!words || *word[0] == ':') return 0;
+    /* the fourth is not looked at: answers are the targets */
     if (words < 3 || words > 4)
         return err_set("%s:%" PRIu64 ": expected three or four words \"a b c [d]\", or \": name\"",
                        text_name(t), text_lineno(t));

@@ -74,6 +74,7 @@ void vectors_counts(struct vectors *v, const struct vocab *vocab)
     v->count = mem_zero((size_t)v->n + 1, sizeof *v->count);
     for (uint32_t i = 0; i < v->n; i++) {
         uint32_t id = vocab_id(vocab, vectors_word(v, i), vectors_word_len(v, i));
+        /* below: VOCAB_UNK, for a word that the vocabulary lacks */
         if (id >= VOCAB_SPECIALS) v->count[i] = vocab->count[id];
     }
 }
@@ -139,6 +140,7 @@ static void center_columns(struct vectors *v)
 {
     double *mean = mem_zero((size_t)v->dim, sizeof *mean);
     for (uint32_t i = 0; i < v->n; i++)
+        /* in double, as unit_rows has its squares: rows are hundreds of thousands */
         for (int k = 0; k < v->dim; k++) mean[k] += vectors_row(v, i)[k];
     for (uint32_t i = 0; i < v->n; i++)
         for (int k = 0; k < v->dim; k++) vectors_row(v, i)[k] -= (float)(mean[k] / v->n);

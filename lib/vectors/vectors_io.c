@@ -259,6 +259,7 @@ static struct vectors *read_binary(const char *path, const struct map *m,
 {
     const unsigned char *p = m->p, *end = m->p + m->n, *nl = memchr(p, '\n', m->n < 64 ? m->n : 64);
     uint64_t want = 0, dim = 0;
+    /* sscanf needs an end, which the file does not give it */
     char head[64];
     if (nl) {
         memcpy(head, p, (size_t)(nl - p));
