@@ -8,6 +8,8 @@
 #include "common/msg.h"
 
 static size_t tensors(const struct memory_need *n) { return n->params + n->arena + n->working; }
+/* Of a device with memory of its own the host still has the program, text and what checkpoints
+ * copy. */
 size_t memory_total(const struct memory_need *n)
 {
     return n->now + n->host + n->ranks + (n->room ? 0 : tensors(n));
@@ -25,6 +27,7 @@ static bool fits(const struct memory_need *n, size_t limit)
 size_t memory_now(void)
 {
     unsigned long long pages = 0;
+    /* the second number: resident pages, not addresses */
     FILE *f = fopen("/proc/self/statm", "re");
     if (f && fscanf(f, "%*u %llu", &pages) != 1) pages = 0;
     if (f) fclose(f);
@@ -35,6 +38,7 @@ size_t memory_limit(void) { return memory_now() + (size_t)granted_memory_left();
 
 int memory_plan_open(struct model *m, struct tape *t)
 {
+    /* addresses alone (arena_plan_kernels): nothing is resident */
     if (params_alloc(&m->ps, true) < 0) return -1;
     tape_init(t, m->ps.k, &m->ps);
     /* refused, so the arena grows as it is used, and the answer is a little too high */
@@ -48,6 +52,7 @@ void memory_plan_close(struct model *m, struct tape *t, const struct kernels *li
     struct kern_shape shape = *s;
     shape.params = m->ps.total;
     *need = (struct memory_need){ .floats = m->ps.total,
+                                  /* before the model is made: what is here now stays */
                                   .now = memory_now(),
                                   /* values and gradients, and Adam's two moments */
                                   .params = 2 * (m->ps.total + m->ps.moments) * sizeof(float),
@@ -57,12 +62,14 @@ void memory_plan_close(struct model *m, struct tape *t, const struct kernels *li
                                   /* a checkpoint's snapshot: values and both moments */
                                   .host = 3 * m->ps.total * sizeof(float),
                                   .room = like->room ? like->room() : 0 };
+    /* after tape_peak and total have been read */
     tape_free(t);
     model_free(m);
 }
 
 static const char *human(size_t n, char s[32])
 {
+    /* three digits that count, whatever the size */
     if (n >= (size_t)10 << 30) snprintf(s, 32, "%.1f GiB", (double)n / (1 << 30));
     else if (n >= (size_t)1 << 30) snprintf(s, 32, "%.2f GiB", (double)n / (1 << 30));
     else snprintf(s, 32, "%.0f MiB", (double)n / (1 << 20));
@@ -75,6 +82,7 @@ static void advice(const struct memory_ask *a, size_t limit, char *to, size_t si
 {
     struct memory_need n;
     char s[32];
+    /* below 16 tokens a micro-batch is less than a sentence */
     for (int parts = 1; parts <= 1024 && a->tokens / parts >= 16; parts *= 2)
         for (int again = a->recompute; again <= 1; again++) {
             int tokens = (a->tokens + parts - 1) / parts;
@@ -83,6 +91,8 @@ static void advice(const struct memory_ask *a, size_t limit, char *to, size_t si
                 continue;
             char batch[64] = "";
             if (parts > 1 && a->batch)
+                /* as many examples per step as before: only the size of the micro-batches
+                 * changes */
                 snprintf(batch, sizeof batch, " --batch %d --accumulate %d",
                          (a->batch + parts - 1) / parts, a->accumulate * parts);
             else if (parts > 1)
@@ -114,6 +124,7 @@ int memory_check(const struct memory_ask *a, struct memory_need *need)
         snprintf(each, sizeof each, ", ranks %s; so for each of %zu ranks here", s[0], here);
     } else if (need->ranks) snprintf(each, sizeof each, ", tree of gradients %s",
                                      human(need->ranks, s[0]));
+    /* the device first: what fits there decides the size of the micro-batch */
     if (memory_device(need) > need->room) {
         advice(a, limit, what, sizeof what);
         return err_set("this run needs %s of the GPU's memory and %s are free;%s", device, room,

@@ -33,10 +33,12 @@ int ramp_parse(struct ramp *r, const char *s)
     }
     for (;; p++) {
         double step;
+        /* 1e15 is exact in a double, and far beyond any run */
         if (r->n == RAMP_MAX || number(&p, &step) < 0 || step != floor(step) || step > 1e15
             || *p++ != ':' || number(&p, &r->at[r->n].value) < 0)
             goto bad;
         r->at[r->n].step = (int64_t)step;
+        /* ramp_value divides by the distance */
         if (r->n && r->at[r->n].step <= r->at[r->n - 1].step) goto bad;
         r->n++;
         if (!*p) return 0;
@@ -63,11 +65,13 @@ double ramp_value(const struct ramp *r, int64_t step)
 void mix_init(struct mix *x, const struct objective *const *table, unsigned used_by)
 {
     memset(x, 0, sizeof *x);
+    /* the table's order is that of --help and of messages */
     for (; *table && x->n_known < MIX_KNOWN; table++) {
         const struct objective *o = *table;
         if (!(o->used_by & used_by)) continue;
         struct mix_known *k = &x->known[x->n_known++];
         k->o = o;
+        /* made before parsing: options write into it */
         k->self = mem_zero(1, o->self ? o->self : 1);
         if (o->defaults) o->defaults(k->self);
         if (o->presets) o->presets(k->self, used_by);
@@ -94,6 +98,7 @@ int mix_groups(struct mix *x, struct opt_group *g, int n)
         g[n++] = (struct opt_group){ k->heading, k->weight_row, &k->weight };
         if (k->o->options) g[n++] = (struct opt_group){ NULL, k->o->options, k->self };
     }
+    /* the parser reads on to an empty group */
     g[n] = (struct opt_group){ 0 };
     return n;
 }
@@ -142,6 +147,7 @@ static int append(struct mix *x, struct mix_known *k, bool silent)
     if (at >= 0) return silent ? 0 : err_set("objective %s is named twice", k->o->name);
     if (x->n == MIX_MOST) return err_set("at most %d objectives at once", MIX_MOST);
     struct member *m = &x->m[x->n++];
+    /* only of those that were chosen: a weight of another one is refused by check_rows */
     *m = (struct member){ .o = k->o, .self = k->self, .host = -1, .silent = silent };
     if (ramp_parse(&m->weight, k->weight.ramp) < 0)
         return err_set("--%.*s %s", (int)strcspn(k->weight_name, "|"), k->weight_name, err_msg());
@@ -151,6 +157,7 @@ static int append(struct mix *x, struct mix_known *k, bool silent)
 /* The first of `hosts` that was named in `list`; where none was, the first that is known. */
 static struct mix_known *host_of(const struct mix *x, const char *hosts, const char *list)
 {
+    /* hosts are listed with the best first, but one that is run anyway costs no pass more */
     struct mix_known *first = NULL;
     for (const char *p = hosts; *p; ) {
         size_t len = strcspn(p, " ");
@@ -179,6 +186,7 @@ static int choose(struct mix *x, const char *list, bool auxiliary)
             if (k->o->hosts && !host)
                 return err_set("objective %s cannot be used here: it needs the batches of %s",
                                k->o->name, k->o->hosts);
+            /* silent: it is run for its batches, and its loss was not asked for */
             if ((host && append(x, host, true) < 0) || append(x, k, false) < 0) return -1;
             if (host) x->m[x->n - 1].host = find(x, host->o);
             if (host && k->o->attach) k->o->attach(k->self, host->o);
@@ -197,6 +205,7 @@ static int read_ratio(struct mix *x, const char *ratio)
         int i = k ? find(x, k->o) : -1;
         char *end;
         if (i < 0) return err_set("--mix names %.*s, which is not in %s", (int)len, p, x->asked);
+        /* what rides on a host takes part when that does (mix_turn) */
         if (!mix_passes(x, i) || x->m[i].host >= 0)
             return err_set("--mix: %s uses another objective's batches and is drawn with it",
                            k->o->name);
@@ -204,6 +213,7 @@ static int read_ratio(struct mix *x, const char *ratio)
         if (share < 1 || share > 1000000 || (*end && *end != ','))
             return err_set("--mix %s: expected NAME:N,NAME:N with N from 1 to 1000000", ratio);
         if (x->m[i].share) return err_set("--mix names %s twice", k->o->name);
+        /* 16 of at most 10^6: the sum fits 32 bits */
         x->shares += x->m[i].share = (uint32_t)share;
         if (!*end) break;
         p = end;
@@ -234,6 +244,7 @@ int mix_choose(struct mix *x, const char *list, const char *ratio, const char *o
                const char *value)
 {
     snprintf(x->asked, sizeof x->asked, "%s %s", option, value);
+    /* twice: those with streams of their own, then those that need a host */
     if (choose(x, list, false) < 0 || choose(x, list, true) < 0) return -1;
     /* Places follow the order of passes alone: adding an auxiliary loss such as gc leaves the
      * dropout of the others as it was, so that the two runs can be compared. */
@@ -259,6 +270,7 @@ int mix_dict(const struct mix *x, int files)
     if (files && !reader)
         return err_set("--dict belongs to objectives that learn from a dictionary; none is in %s",
                        x->asked);
+    /* both ways: a dictionary that nobody reads is as wrong as one that is missing */
     if (reader && !files)
         return err_set("objective %s needs a dictionary of the model's tokens: --dict "
                        "SRC-TGT=FILE", reader);
@@ -297,6 +309,7 @@ int mix_open(struct mix *x, struct setup *s)
 {
     for (int i = 0; i < x->n; i++)
         if (x->m[i].o->open && x->m[i].o->open(x->m[i].self, s) < 0) return -1;
+    /* after all are open: only then do they know their data */
     if (x->by_data) share_by_data(x);
     return 0;
 }
@@ -306,6 +319,7 @@ int mix_period(const struct mix *x)
     int most = 1;
     for (int i = 0; i < x->n; i++) {
         int period = x->m[i].o->period ? x->m[i].o->period(x->m[i].self) : 1;
+        /* the others have 1: there is one objective with a longer period, --translate-ahead's */
         if (period > most) most = period;
     }
     return most;
@@ -346,9 +360,11 @@ double mix_weight(const struct mix *x, int i, int64_t step)
  * Keyed by the step, so that a run that goes on, and every rank, draws the same. */
 static int drawn(const struct mix *x, int64_t step, uint64_t seed)
 {
+    /* step + 1: as turn_key has it */
     struct rng_key key = { seed, RNG_MIX, (uint32_t)(step + 1) };
     uint64_t u = (uint64_t)rng_u32(key, 0, 0) * x->shares >> 32;
     int i = 0;
+    /* members with a host have a share of 0, and are never drawn */
     for (; i + 1 < x->n; i++) {
         if (u < x->m[i].share) break;
         u -= x->m[i].share;
@@ -362,7 +378,8 @@ void mix_turn(const struct mix *x, int64_t step, uint64_t seed, bool part[MIX_MO
     for (int i = 0; i < x->n; i++) {
         const struct member *m = &x->m[i];
         /* An auxiliary loss at weight 0 still takes part: it costs no pass of its own, and is
-         * logged. One with a pass of its own saves that. */
+         * logged. One with a pass of its own saves that. Hosts stand before them, so part[m->host]
+         * is known. */
         if (m->host >= 0)
             part[i] = part[m->host] && (!mix_passes(x, i) || ramp_value(&m->weight, step) > 0);
         /* a silent host is run for the others, whatever its own weight is */

@@ -1,6 +1,6 @@
 /* An objective: a loss, the batches it is computed on, its options, what of it a checkpoint keeps.
- * One file in lib/objective and one row in lib/objective/table.c each; the engine (mix.h, run.h,
- * run.h) knows this struct and no loss by name.
+ * One file in lib/objective and one row in lib/objective/table.c each; the engine (mix.h, run.h)
+ * knows this struct and no loss by name.
  *
  * An objective has a pass of its own over batches of its own (mlm), or is auxiliary to another one,
  * its host: it adds a loss to the host's pass (gc: `hosts`, and batches without `forward`), or has
@@ -189,7 +189,7 @@ struct objective {
     const struct objective_ranks *ranks;
     const struct opt *options;                   /* rows into self */
     const char *weight;                          /* its weight's option; NULL: NAME-weight */
-    const char *weight_value;                    /* its default, a ramp (ramp.h); NULL: 1 */
+    const char *weight_value;                    /* its default, a ramp (mix.h); NULL: 1 */
 
     /* --- before the run; what check and fits say is a usage error */
     void (*defaults)(void *self);

@@ -29,6 +29,7 @@ static void *produce(void *arg)
 {
     struct prefetch *a = arg;
     void *got;
+    /* looked at for each item: queue_close alone lets the thread take what is still queued */
     while (!atomic_load(&a->stop) && queue_get(a->empty, &got)) {
         struct slot *x = got;
         x->status = a->s.make(a->s.ctx, x->item);
@@ -41,6 +42,7 @@ static void *produce(void *arg)
         int status = x->status;
         if (!queue_put(a->full, x) || status <= 0) break;
     }
+    /* the reader, should it wait, finds the end */
     queue_close(a->full);
     return NULL;
 }
@@ -55,6 +57,7 @@ struct prefetch *prefetch_start(const struct prefetch_source *s, struct state *s
     a->source = mem_zero(most, sizeof *a->source);
     a->shown = mem_zero(most, sizeof *a->shown);
     for (int i = 0; i < st->n_ints; i++)
+        /* the others are the trainer's own, which the thread does not move */
         if (st->ints[i].data) a->at[a->n++] = i;
     a->empty = queue_new(PREFETCH_ITEMS);
     a->full = queue_new(PREFETCH_ITEMS);
@@ -86,6 +89,7 @@ void *prefetch_next(struct prefetch *a, bool *failed)
     /* the batch before goes back only now: the caller has been using it */
     if (a->held) queue_put(a->empty, a->held);
     a->held = NULL;
+    /* closed and empty: the end, or prefetch_stop */
     if (!queue_get(a->full, &got)) return NULL;
     a->held = got;
     if (a->held->status < 0) {
@@ -102,6 +106,7 @@ void prefetch_stop(struct prefetch *a)
 {
     if (!a) return;
     atomic_store(&a->stop, true);
+    /* both: the thread may wait at either */
     queue_close(a->empty);
     queue_close(a->full);
     if (!pthread_equal(a->thread, pthread_self())) pthread_join(a->thread, NULL);

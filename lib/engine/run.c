@@ -68,6 +68,7 @@ void run_init(struct run *r)
     if (ranks_launched_rank() > 0) msg_set_mute(true);
     trainer_options_init(&r->train);
     model_options_init(&r->shape);
+    /* a pointer into *r: a struct run does not move from here on */
     r->engine.mix = &r->mix;
 }
 
@@ -105,7 +106,9 @@ int run_join(struct run *r)
 {
     struct ranks_launch l;
     const struct ranks_transport *t;
+    /* here, since run_join is called before any file is read */
     if (r->replace_invalid) text_replace_all();
+    /* run_from and run_open both join, whichever comes first */
     if (r->ranks) return 0;
     if (ranks_launch(&l) < 0) return -1;
     if (l.by == RANKS_ALONE) return 0;
@@ -119,6 +122,7 @@ int run_join(struct run *r)
     r->train.ranks = r->ranks;
     /* ranks compare what they have read (agree): only then are files summed */
     r->state.summed = true;
+    /* again: of MPI the environment may not have said the rank (run_init) */
     if (ranks_rank(r->ranks)) msg_set_mute(true);
     /* Ranks that may run on the same processors share them: each with all threads would be slower
      * than one rank. */
@@ -140,6 +144,7 @@ int run_from(struct run *r)
     if (!(r->from = run_model_dir(r->init)) || model_read_config(&c, r->from) < 0) return -1;
     /* an option that was given wins over the model's value */
     model_options_take(&r->shape, &c);
+    /* --vocab may name a vocabulary of its own: tokens are then matched by spelling */
     if (!r->vocab_path) r->vocab_path = r->from_vocab = path_join(r->from, "vocab");
     return 0;
 }
@@ -147,6 +152,7 @@ int run_from(struct run *r)
 int run_continue(struct run *r)
 {
     struct model_config c;
+    /* before the model's configuration takes their place */
     float dropout = r->shape.dropout, attention = r->shape.attention_dropout;
     if (run_join(r) < 0) return -1;
     if (!(r->from = run_model_dir(r->init)) || model_read_config(&c, r->from) < 0) return -1;
@@ -173,17 +179,21 @@ int run_open(struct run *r)
 {
     const char *why;
     if (run_join(r) < 0) return -1;
+    /* after all options have been read: it is what run.config will say */
     r->train.config = prog_config();
+    /* noted from here on; once there is something to save, train says what they do */
     signals_catch(NULL);
     if (!(r->kernels = kernels_open(r->device.device, r->device.precision, &why))) return -1;
     msg_note("%s", why);
     if (open_device(r) < 0) return -1;
     if (!(r->vocab = vocab_read(r->vocab_path))) return -1;
+    /* the vocabulary decides: no option says its size */
     r->shape.vocab = (int)r->vocab->n;
     r->shape.vocab_hash = r->vocab->hash;
     r->engine.seed = r->seed;
     r->engine.with.vocab = r->vocab;
     r->engine.share = r->train.shard_optimizer ? ranks_size(r->ranks) : 1;
+    /* LAMB needs the norm of each tensor, so one rank must have all of it */
     r->engine.whole_tensors = r->train.optimizer == OPTIMIZER_LAMB;
     return 0;
 }
@@ -197,6 +207,7 @@ static int schedule(struct run *r, double micro_batches)
     }
     /* a recorded configuration has both: a later --steps wins */
     if (r->epochs > 0 && !prog_asked_for("steps")) {
+        /* rounded up: the last pass is whole */
         r->train.steps = (int64_t)ceil(r->epochs * micro_batches / r->train.accumulate);
     }
     errno = 0;
@@ -207,6 +218,7 @@ static int schedule(struct run *r, double micro_batches)
         || (!share && n != floor(n)))
         return err_set("--warmup %s: expected a number of steps, or a share of them like 10%%",
                        r->warmup);
+    /* of the steps that were just computed, where it is a share */
     r->train.warmup = (int64_t)(share ? ceil(n / 100 * (double)r->train.steps) : n);
     return 0;
 }
@@ -221,6 +233,7 @@ static int plan(void *run, int tokens, bool recompute, struct memory_need *need)
     int size = ranks_size(r->ranks), extra = gradients_buffers(r->train.accumulate, size);
     size_t bytes = (size_t)extra * need->floats * sizeof(float)
                    + gradients_messages(r->train.accumulate, size, ranks_on_device(r->ranks));
+    /* one or the other: gradients travel through one memory */
     *(ranks_on_device(r->ranks) ? &need->on_device : &need->ranks) = bytes;
     return 0;
 }
@@ -240,6 +253,7 @@ static int fit(struct run *r, int tokens)
 
 static int first_weights(struct run *r)
 {
+    /* vectors after the model: they were asked for by name */
     if (r->from) {
         int taken, fresh;
         if (model_init_from(&r->m, r->vocab, r->from, &taken, &fresh) < 0) return -1;
@@ -259,6 +273,7 @@ static int make_model(struct run *r, void (*ready)(void *with, struct model *m),
     /* Shapes, then what the model has besides, then memory: parameters are one array. */
     if (model_shapes(&r->m, &r->shape, k) < 0) return -1;
     mix_parameters(&r->mix, &r->m);
+    /* after the objectives' tensors are known: they are shared out, too */
     if (r->engine.share > 1)
         sharded_lay_out(&r->m.ps, r->engine.share, ranks_rank(r->ranks), r->engine.whole_tensors);
     if (params_alloc(&r->m.ps, true) < 0 || text_files_keep(&r->text, &r->m) < 0) return -1;
@@ -270,10 +285,12 @@ static int make_model(struct run *r, void (*ready)(void *with, struct model *m),
     if (first_weights(r) < 0) return -1;
     tape_init(&r->t, k, &r->m.ps);
     r->t.recompute = r->how.recompute;
+    /* what the plan found: no step has to ask for more */
     if (tape_reserve(&r->t, r->need.arena) < 0) return -1;
     r->engine.with.m = &r->m;
     r->engine.with.t = &r->t;
     struct pass p = r->engine.with;
+    /* last: objectives copy weights (MoCo's keys), which are there now */
     return mix_start(&r->mix, &p, &r->state);
 }
 
@@ -284,6 +301,7 @@ static int train(struct run *r)
     r->train.dir = r->out;
     /* losses and perplexities, unless a task's judge says otherwise */
     r->train.lower_is_better = !r->engine.judge.validate || r->engine.judge.lower_is_better;
+    /* may replace all of it: --resume reads the newest checkpoint */
     if (trainer_open(&r->tr, &r->train, &r->m, &r->t, r->vocab, &r->state) < 0) return -1;
     /* Before the first step there is nothing to save; and what launches ranks sends signals of its
      * own, to all of them, when one has said why it ends. */
@@ -296,6 +314,7 @@ static int train(struct run *r)
 static uint64_t sum_options(const struct run *r)
 {
     static const char *const own[] = { "threads", "memory", "quiet", "rank-timeout" };
+    /* each line's hash seeds the next one's, so their order counts */
     uint64_t sum = 0;
     for (const char *line = r->train.config; *line; line += strcspn(line, "\n") + 1) {
         size_t n = strcspn(line, " \n");
@@ -342,6 +361,7 @@ static int keep_period(struct run *r)
 int run_steps(struct run *r, double micro_batches, int tokens,
               void (*ready)(void *with, struct model *m), void *with)
 {
+    /* what is cheap and may be refused first; memory before the model is made */
     if (schedule(r, micro_batches) < 0 || keep_period(r) < 0 || fit(r, tokens) < 0
         || make_model(r, ready, with) < 0 || agree(r) < 0)
         return -1;
@@ -353,17 +373,20 @@ int run_end(struct run *r, int rc)
     int status = rc;
     if (rc < 0) {
         char why[1024];
+        /* a copy: ranks_reports waits, and other messages may come */
         snprintf(why, sizeof why, "%s", err_msg());
         bool reports = !r->notified && ranks_reports(r->ranks, why);
         status = reports ? prog_fail() : PROG_FAILED;
     }
     ranks_close(r->ranks);
+    /* run_close closes them again where run_end was not reached */
     r->ranks = NULL;
     return status ? status : prog_end();
 }
 
 void run_close(struct run *r)
 {
+    /* before the model goes: messages may be under way into its gradients */
     ranks_close(r->ranks);
     trainer_free(&r->tr);
     mix_free(&r->mix);

@@ -24,6 +24,7 @@ static void items_open(struct item *it, const struct mix *x)
 {
     for (int i = 0; i < x->n; i++) {
         size_t size = x->m[i].o->batch->size;
+        /* kept from micro-batch to micro-batch: their arrays grow to the largest and stay */
         it->batch[i] = mem_zero(1, size ? size : 1);
     }
 }
@@ -61,6 +62,7 @@ static int make_item(void *ctx, void *to)
     struct stream *s = ctx;
     const struct mix *x = s->e->mix;
     struct item *it = to;
+    /* the thread may be ahead, but not beyond the run */
     if (s->micro == s->end) return 0;
     /* A step's micro-batches are divided among ranks; all of them are counted, since what is drawn
      * goes by their number. */
@@ -68,12 +70,14 @@ static int make_item(void *ctx, void *to)
     it->at = (struct turn){ s->micro / s->accumulate, s->micro, s->e->seed, false,
                             s->accumulate };
     s->micro++;
+    /* here and not in the step: depends on seed and step alone, and says what to make */
     mix_turn(x, it->at.step, it->at.seed, it->part);
     for (int i = 0; i < x->n; i++) {
         const struct member *m = &x->m[i];
         if (!it->part[i] || !m->o->make || (!mine && keeps_nothing(m->o))) continue;
         struct turn at = it->at;
         at.passed = !mine && !looked_at(x, it, i);
+        /* in the members' order, so a host's batch is there before what is made of it */
         if (m->o->make(m->self, it->batch[i], host_batch(x, it, i), &at) < 0) return -1;
     }
     return 1;
@@ -93,7 +97,9 @@ static int run_pass(const struct engine *e, const struct item *it, int i, int on
 {
     const struct mix *x = e->mix;
     struct tape *t = e->with.t;
+    /* a pass per objective: its activations give way to the next one's */
     tape_reset(t, train);
+    /* a copy: forward and losses fill it for this pass alone */
     *p = e->with;
     if (x->m[i].o->batch->forward(x->m[i].self, it->batch[i], p) < 0) return -1;
     /* hosts stand before their auxiliary objectives (mix.c: choose) */
@@ -104,6 +110,7 @@ static int run_pass(const struct engine *e, const struct item *it, int i, int on
         float weight = (float)mix_weight(x, j, it->at.step);
         if (objective_loss(m->o, m->self, it->batch[j], p, scale * weight) < 0) return -1;
     }
+    /* before backward, which gives the states' memory back */
     for (int j = i + 1; j < x->n && train; j++)
         if (it->part[j] && x->m[j].host == i && x->m[j].o->watch
             && x->m[j].o->watch(x->m[j].self, it->batch[j], p) < 0)
@@ -146,9 +153,11 @@ static int gradient_norms(const struct engine *e, struct trainer *tr, const stru
         int i = mix_passes(x, j) ? j : x->m[j].host;
         char name[64];
         struct pass p;
+        /* a silent host is run for those that watch its pass: they need what they see in it */
         if (!it->part[j] || (x->m[j].silent && !watched(x, j))) continue;
         snprintf(name, sizeof name, "%s_grad_norm", x->m[j].o->name);
         e->with.t->drop.key = trainer_key(tr, e->seed + (uint64_t)x->m[i].place, RNG_DROPOUT);
+        /* scale 1: the norm of its loss, whatever --accumulate is */
         if (run_pass(e, it, i, j, true, 1, &p, NULL) < 0) return -1;
         if (!x->m[j].silent && trainer_norm(tr, name) < 0) return -1;
         /* nothing of it may reach the step: gradients of all passes add up */
@@ -197,6 +206,7 @@ static int passes(const struct engine *e, struct trainer *tr, const struct item 
     /* The last pass of this rank's last micro-batch of the step, after which gradients can travel;
      * -1 in any other micro-batch. */
     int end = it->at.micro % tr->o.accumulate + 1 == tr->grad.to ? x->n - 1 : -1;
+    /* members that take no part in this step, or have no pass, do not end it */
     while (end >= 0 && (!it->part[end] || !mix_passes(x, end))) end--;
     for (int i = 0; i < x->n; i++) {
         struct pass p;
@@ -206,6 +216,7 @@ static int passes(const struct engine *e, struct trainer *tr, const struct item 
         e->with.t->drop.key = trainer_key(tr, e->seed + (uint64_t)x->m[i].place, RNG_DROPOUT);
         if (run_pass(e, it, i, -1, true, scale, &p, i == end ? &tr->grad : NULL) < 0) return -1;
         *tokens += p.rows;
+        /* now: the next pass resets the tape, on which the losses are */
         for (int k = 0; k < p.terms; k++) {
             const struct pass_term *u = &p.term[k];
             if (u->n && trainer_sum(tr, u->name, u->x, u->n) < 0) return -1;
@@ -233,10 +244,12 @@ static int one_step(const struct engine *e, struct trainer *tr, struct prefetch 
     int64_t tokens = 0;
     /* the mean over micro-batches: a loss adds the gradient of scale x its own mean */
     float scale = 1.0f / (float)tr->o.accumulate;
+    /* the norm of one loss is that of the step, which is logged anyway */
     bool norms = e->gradient_norms && losses(x) > 1 && (tr->step + 1) % tr->o.log_every == 0;
     for (int a = 0; a < tr->o.accumulate; a++) {
         bool failed;
         const struct item *it = prefetch_next(data, &failed);
+        /* `end` is that of the run, so the data do not end before */
         if (!it) return failed ? -1 : err_set("the data ended before the run");
         /* the place among all ranks' numbers for the log, which the first one adds in this order */
         trainer_at(tr, a);
@@ -252,8 +265,10 @@ static int one_step(const struct engine *e, struct trainer *tr, struct prefetch 
         if (tr->o.write_batches && write_batches(e, tr, it, a, scale) < 0) return -1;
         if (rc < 0 || gradients_leaf(&tr->grad, a) < 0) return -1;
     }
+    /* before the update, by all ranks alike: messages go in one order everywhere */
     if (gather(e, tr) < 0) return -1;
     if (trainer_update(tr, tokens) < 0) return -1;
+    /* after the update, which has counted tr->step: `stepped` gets the steps done */
     for (int i = 0; i < x->n; i++) {
         struct pass p = e->with;
         if (x->m[i].o->stepped && x->m[i].o->stepped(x->m[i].self, &p, tr->step) < 0) return -1;
@@ -270,6 +285,7 @@ static int validate(const struct engine *e, struct trainer *tr)
      * objectives' losses. */
     for (int i = 0; i < e->mix->n; i++) {
         const struct member *m = &e->mix->m[i];
+        /* each its own: terms and states of one validation are nothing to the next */
         p = e->with;
         if (m->o->validate && m->o->validate(m->self, &p, &r) < 0) return -1;
     }
@@ -283,6 +299,7 @@ static int validate(const struct engine *e, struct trainer *tr)
 int engine_run(struct engine *e, struct trainer *tr)
 {
     struct stream s = { .e = e,
+                        /* a resumed run's step: numbers go on, and with them what is drawn */
                         .micro = tr->step * tr->o.accumulate,
                         .end = tr->o.steps * tr->o.accumulate,
                         .accumulate = tr->o.accumulate,
@@ -298,9 +315,11 @@ int engine_run(struct engine *e, struct trainer *tr)
     e->with.t->p_attn = e->with.m->c.attention_dropout;
     while (rc == 0 && trainer_go(tr)) {
         rc = one_step(e, tr, data);
+        /* all ranks come here at the same step: dist_check and validate are messages of all */
         if (rc == 0 && trainer_due(tr) && (rc = dist_check(tr)) == 0) rc = validate(e, tr);
         if (rc == 0) rc = trainer_tick(tr);
     }
+    /* first: the thread still writes into the items */
     prefetch_stop(data);
     for (int i = 0; i < PREFETCH_ITEMS; i++) items_free(&s.item[i], e->mix);
     return rc;
@@ -331,6 +350,7 @@ static int plan_all(const struct engine *e, int tokens, struct kern_shape *s)
     items_open(&it, x);
     for (int i = 0; i < x->n && rc == 0; i++) {
         const struct member *m = &x->m[i];
+        /* all at once, though --mix draws one: the largest of their passes is what counts */
         it.part[i] = true;
         if (m->o->batch->largest)
             rc = m->o->batch->largest(m->self, it.batch[i], host_batch(x, &it, i), tokens);
@@ -361,6 +381,7 @@ int engine_plan(const struct engine *from, const struct model_config *c, const s
     e.with = (struct pass){ .m = &m, .t = &t, .vocab = from->with.vocab, .planning = true };
     int rc = plan_all(&e, tokens, &s);
     memory_plan_close(&m, &t, like, &s, need);
+    /* after memory_plan_close, which fills *need anew */
     for (int i = 0; i < e.mix->n; i++) {
         const struct member *x = &e.mix->m[i];
         if (x->o->memory) x->o->memory(x->self, c, need);

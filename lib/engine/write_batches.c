@@ -9,6 +9,7 @@ static void add(struct batch_file *f, const char *name, enum st_dtype type, cons
                 int cols)
 {
     size_t bytes = (size_t)rows * (size_t)cols * st_dtype_size(type);
+    /* BATCH_ARRAYS is more than any objective has */
     struct st_tensor *t = &f->t[f->n++];
     /* a copy: the batch's arrays are written when all are known */
     void *copy = mem_alloc(bytes ? bytes : 1);
@@ -52,6 +53,7 @@ static void add_sentences(struct batch_file *f, const char *prefix, const struct
     uint64_t *sample = mem_zero(n + 1, sizeof *sample);
     if (n) memcpy(at, b->at, n * sizeof *at);
     at[n] = b->rows;
+    /* an empty sentence has no row that says its number */
     for (size_t i = 0; i < n; i++)
         if (b->len[i]) sample[i] = b->sample[b->at[i]];
     snprintf(name, sizeof name, "%ssample", prefix);
@@ -96,6 +98,7 @@ int batch_file_write(struct batch_file *f, const char *dir, int64_t step, int a,
     char *path = path_join(dir, name);
     int rc = st_write(path, f->t, f->n, key, value, 3);
     free(path);
+    /* also after a failure: f can be filled again */
     for (int i = 0; i < f->n; i++) {
         free(f->t[i].name);
         free((void *)f->t[i].data);
