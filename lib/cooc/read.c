@@ -309,6 +309,7 @@ int cooc_word_counts(const struct cooc *c, int plane, uint64_t *count)
 struct vocab *cooc_vocab(const struct cooc *c)
 {
     uint32_t n = c->ids - VOCAB_SPECIALS;
+    /* vocab_make wants strings, and the file is mapped to be read only */
     char *copy = mem_alloc(c->tokens_size + 1);
     memcpy(copy, c->tokens, c->tokens_size);
     copy[c->tokens_size] = 0;

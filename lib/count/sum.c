@@ -39,7 +39,8 @@ void blocks_close(struct blocks *b)
     b->open_pairs = 0;
 }
 
-/* The index of the plane under way: in memory while small, then in a temporary file. */
+/* The index of the plane under way: in memory while small (some 5 million pairs), then in a
+ * temporary file. */
 enum { INDEX_MEMORY = 1 << 20 };
 
 struct cooc_writer {

@@ -167,6 +167,7 @@ static struct vectors *read_text(const char *path, const struct vectors_options 
     int r;
     while ((r = text_line(t, &line, &n)) > 0) {
         n = trimmed(line, n);
+        /* also "5 3", were it a word and its one number: word2vec's files begin so */
         if (text_lineno(t) == 1 && header(line, n, &want, &dim)) {
             if (dim < 1 || dim > MOST_DIM || want > MOST_ROWS) {
                 r = err_set("%s:1: %" PRIu64 " vectors of %" PRIu64 " dimensions: at most %u of %d",
@@ -187,6 +188,7 @@ static struct vectors *read_text(const char *path, const struct vectors_options 
         if (!v && dim >= 1 && dim <= MOST_DIM) {
             v = vectors_new((int)dim);
             row = mem_alloc((size_t)dim * sizeof *row);
+            /* the table in which `add` looks for words seen before */
             vectors_index(v);
         }
         size_t end = v ? word_end(line, n, v->dim) : 0;
