@@ -108,6 +108,7 @@ int isoglot_bpe_line(struct isoglot_bpe *b, const char *line, size_t n, const ch
 {
     /* bpe_word reads whole characters and trusts its caller for them */
     size_t at = 0, bad = utf8_check(line, n);
+    /* counted from 1, as other messages count columns */
     if (bad < n) return err_set("byte %zu is not UTF-8", bad + 1);
     /* runs of breaks become one space, as in bpe-apply */
     for (size_t i = 0; i < n;) {
@@ -298,6 +299,7 @@ struct isoglot_bleu *isoglot_bleu_open(void)
 void isoglot_bleu_add(struct isoglot_bleu *b, const char *hypothesis,
                       const char *const *references, int n)
 {
+    /* work is kept between sentences: its tables need not be made again */
     bleu_add(&b->stats, b->work, hypothesis, references, n);
 }
 

@@ -105,6 +105,7 @@ void seq2seq_write(const void *self, const void *batch, const struct pass *p, st
     const struct seq2seq *b = batch;
     const uint8_t *words = b->dec.n ? seq2seq_allowed(o, p->m, target_lang(b)) : NULL;
     batch_file_rows(f, "src.", &b->src);
+    /* what the decoder reads, so shifted by one against `target` */
     batch_file_rows(f, "dec.", &b->dec);
     batch_file_int32(f, "target", b->target, b->dec.rows, 1);
     if (words) {
@@ -150,6 +151,7 @@ void seq2seq_lengths(const struct setup *s, int *usual, int *longest)
         x.tokens += corpus_tokens(c);
         x.sentences += (double)corpus_samples(c);
     }
+    /* either side may be the longer one */
     for (int i = 0; i < s->n_pairs; i++)
         for (int side = 0; side < 2; side++) measure(&x, &s->pairs[i].side[side], s->longest);
     double n = x.sentences > 0 ? x.tokens / x.sentences : 1;

@@ -361,6 +361,7 @@ void corpora_size(const struct corpora *cs, int longest, double *sentences, doub
 {
     *sentences = *tokens = 0;
     for (int i = 0; i < cs->n; i++) {
+        /* by what was counted at opening: reading the text again would take as long as an epoch */
         const struct text_blocks *b = cs->c[i].blocks;
         for (int n = 1; b && n <= longest && n <= BLOCKS_LONGEST; n++) {
             *sentences += b->length[n];
@@ -423,6 +424,7 @@ int corpora_init(struct corpora *cs, struct corpus *c, int n, double alpha, uint
      * integers. */
     cs->below = mem_alloc((size_t)n * sizeof *cs->below);
     double all = 0, sum = 0;
+    /* sentences, not tokens, as XLM counts */
     for (int i = 0; i < n; i++) all += pow((double)corpus_samples(&c[i]), alpha);
     for (int i = 0; i < n; i++) {
         sum += pow((double)corpus_samples(&c[i]), alpha);

@@ -282,6 +282,7 @@ void inputs_free(struct inputs *in)
     free(in->text.c);
     for (int i = 0; i < in->n_valid; i++) corpus_free(&in->valid_text[i]);
     free(in->valid_text);
+    /* n is set before the array is filled (inputs_pairs): the rest is zeros */
     for (int i = 0; i < in->n_pairs && in->pairs; i++) pairs_free(&in->pairs[i]);
     for (int i = 0; i < in->n_valid_pairs && in->valid_pairs; i++) pairs_free(&in->valid_pairs[i]);
     free(in->pairs);

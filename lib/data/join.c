@@ -35,6 +35,7 @@ static bool fits(struct shard_block *const b[], int k, uint32_t s, int length)
 
 uint32_t join_whole(struct shard_block *const b[], int k, int length)
 {
+    /* text or pairs: one side or two */
     struct joined j[SIDES] = { 0 };
     uint32_t examples = 0, left_out = 0, sentences = b[0]->sentences;
     for (int i = 0; i < k; i++) {
@@ -90,6 +91,7 @@ void join_select(struct shard_block *b, const bool *keep)
         if (!keep[s]) continue;
         /* in place, towards the beginning: memmove, since the two may overlap */
         memmove(b->ids + tokens, b->ids + from, len * sizeof *b->ids);
+        /* at[s] has been read: n is at most s */
         b->at[n++] = tokens;
         tokens += len;
     }

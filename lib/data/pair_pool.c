@@ -31,6 +31,7 @@ static int64_t largest(int *size, uint32_t n, int batch, int *longest)
 {
     /* an upper bound, which no order of the pairs can pass */
     int64_t sum = 0;
+    /* in place: the sizes are measure's own */
     qsort(size, n, sizeof *size, by_size);
     for (uint32_t i = 0; i < n && i < (uint32_t)batch; i++) sum += size[i];
     *longest = n ? size[0] : 0;
@@ -62,6 +63,7 @@ static uint32_t keep(struct pair_pool *p, int i, int min, int max)
         struct pair x = pair_at(s, k);
         /* of those that are kept (Pan et al. 2021: the first 250k, 600k, 2M) */
         if (p->limits.most > 0 && kept == p->limits.most) break;
+        /* without specials, as the paper's limits are (10 on each side, 128 together) */
         if (x.n[0] < min || x.n[1] < min || x.n[0] + x.n[1] > max) continue;
         p->kept[p->n++] = (struct pooled){ (uint32_t)i, k };
         kept++;

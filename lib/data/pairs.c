@@ -77,6 +77,7 @@ int pairs_load(struct pairs *p, const struct model_config *c, const struct vocab
         if ((p->lang[i] = model_config_lang(c, lang[i])) < 0
             || load_side(&p->side[i], path[i], lang[i], v, how, dir) < 0)
             return -1;
+    /* line i belongs to line i: one line more or less and all pairs after it are wrong */
     if (p->side[0].sentences != p->side[1].sentences)
         return err_set(
             "%s has %u sentences and %s has %u; parallel text must have as many on both sides",

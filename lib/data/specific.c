@@ -22,6 +22,8 @@ static void count_words(uint32_t *count, const uint32_t *id, uint32_t n,
         /* a piece counts only where it is a whole word: a piece within a word says little about a
          * language */
         if (w && i > 0 && !word_starts_at(w, id[i - 1], id[i])) continue;
+        /* the last token of a sentence ends a word; of a stream's piece that may be wrong for one
+         * word */
         if (w && i + 1 < n && !word_starts_at(w, id[i], id[i + 1])) continue;
         count[id[i]]++;
     }

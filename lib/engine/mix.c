@@ -299,6 +299,7 @@ static void share_by_data(struct mix *x)
         if (x->m[i].host < 0) all += x->m[i].o->epoch(x->m[i].self);
     for (int i = 0; i < x->n; i++) {
         struct member *m = &x->m[i];
+        /* those with a host are drawn with it */
         if (m->host >= 0) continue;
         m->share = (uint32_t)fmax(1, round(1e6 * m->o->epoch(m->self) / all));
         x->shares += m->share;

@@ -248,6 +248,7 @@ static int fit(struct run *r, int tokens)
                               .limit = r->how.memory,
                               .plan = plan,
                               .ctx = r };
+    /* kept: make_model reserves the arena that was planned */
     return memory_check(&ask, &r->need);
 }
 
@@ -351,6 +352,7 @@ static int keep_period(struct run *r)
     const struct { const char *name; int64_t every; } due[] = { { "save-every", o->save_every },
                                                                 { "valid-every", o->valid_every } };
     for (int i = 0; i < 2; i++)
+        /* what was translated ahead is in no checkpoint: a run that goes on would lack it */
         if (due[i].every % o->period)
             return err_set("--%s %lld is not a multiple of %d, the number of steps that are "
                            "translated ahead (--translate-ahead)",

@@ -14,6 +14,7 @@ static void add(struct batch_file *f, const char *name, enum st_dtype type, cons
     /* a copy: the batch's arrays are written when all are known */
     void *copy = mem_alloc(bytes ? bytes : 1);
     if (bytes) memcpy(copy, x, bytes);
+    /* [rows] where there is one column: the format's shapes (docs/formats/batches.md) */
     *t = (struct st_tensor){ .name = mem_dup(name), .dtype = type, .ndim = cols > 1 ? 2 : 1,
                              .shape = { rows, cols }, .data = copy, .bytes = bytes };
 }
@@ -52,6 +53,7 @@ static void add_sentences(struct batch_file *f, const char *prefix, const struct
     int32_t *at = mem_alloc((n + 1) * sizeof *at);
     uint64_t *sample = mem_zero(n + 1, sizeof *sample);
     if (n) memcpy(at, b->at, n * sizeof *at);
+    /* one more than sentences: where the last one ends */
     at[n] = b->rows;
     /* an empty sentence has no row that says its number */
     for (size_t i = 0; i < n; i++)

@@ -127,6 +127,7 @@ void profile_reset(void) { p.n = 0; }
 /* GFLOP/s of one large product on this device: the best of four. */
 static double largest(void)
 {
+    /* large enough that nothing but the arithmetic counts, small enough for any device */
     enum { N = 4096, I = 1024, O = 2048 };
     act *X = p.k->alloc((size_t)N * I * p.k->act_size),
         *Y = p.k->alloc((size_t)N * O * p.k->act_size);
@@ -168,6 +169,7 @@ void profile_print(FILE *f, double seconds, int64_t steps)
         if (e->from || e->to) snprintf(width, sizeof width, "%d-%d", e->from, e->to);
         fprintf(f, "%-24s %12s %8.1f %9.3f %5.1f%%", e->op, width, (double)e->calls / n,
                 e->seconds / n * 1e3, 100 * e->seconds / seconds);
+        /* products and attention; what only moves memory has its GB/s alone */
         if (e->flops > 0)
             fprintf(f, " %8.1f %4.0f%%", e->flops / e->seconds * 1e-9,
                     100 * e->flops / e->seconds * 1e-9 / peak);
@@ -175,6 +177,7 @@ void profile_print(FILE *f, double seconds, int64_t steps)
         if (e->bytes > 0 && e->seconds > 0) fprintf(f, " %7.1f", e->bytes / e->seconds * 1e-9);
         fprintf(f, "\n");
     }
+    /* of the steps' own time: the host's work, and what the data thread did not have ready */
     fprintf(f, "%-24s %12s %8s %9.3f %5.1f%%\n", "outside operations", "", "",
             (seconds - sum) / n * 1e3, 100 * (seconds - sum) / seconds);
     fprintf(f,

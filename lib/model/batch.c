@@ -48,6 +48,7 @@ void batch_add(struct batch *b, const uint32_t *ids, int n, int lang, uint64_t s
 
 void batch_copy(struct batch *to, const struct batch *from, int s)
 {
+    /* all columns but `sample` are int32: one number of bytes for them */
     int n = from->len[s], first = from->at[s];
     size_t bytes = (size_t)n * sizeof *to->token;
     batch_begin(to);
@@ -84,6 +85,8 @@ void batch_free(struct batch *b)
 
 struct dev_batch batch_upload(struct tape *t, const struct batch *b)
 {
+    /* operations read counts and the longest sentence from it: it may not change before the tape's
+     * next reset */
     struct dev_batch d = { .host = b };
     size_t n = (size_t)b->n, rows = (size_t)b->rows;
     d.token = tape_int32(t, b->token, rows);

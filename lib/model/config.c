@@ -13,6 +13,8 @@
 
 void model_config_init(struct model_config *c)
 {
+    /* Also what a key means that config.json lacks (docs/formats/checkpoint.md): old models keep
+     * these, so they cannot change. */
     *c = (struct model_config){ .layers = 6,
                                 .dim = 512,
                                 .ffn = 2048,
@@ -68,6 +70,7 @@ enum { N_FIELDS = sizeof fields / sizeof *fields };
 
 int model_config_check(const struct model_config *c)
 {
+    /* in the table's order, and every field: equal configurations are equal bytes */
     for (int i = 0; i < N_FIELDS; i++) {
         const char *p = (const char *)c + fields[i].at;
         double v = fields[i].kind == K_INT    ? *(const int *)p
@@ -255,6 +258,7 @@ static void list_langs(const struct model_config *c, char all[MODEL_LANGS * 34])
 
 int model_config_lang(const struct model_config *c, const char *code)
 {
+    /* 31 bytes of a code, and ", " */
     char all[MODEL_LANGS * 34];
     int found = find_lang(c, code);
     if (found >= 0) return found;
@@ -271,6 +275,7 @@ int model_config_text_lang(const struct model_config *c, bool embeddings, const 
     char all[MODEL_LANGS * 34];
     int found = code ? find_lang(c, code) : -1;
     if (found >= 0) return found;
+    /* nothing is added to the text's rows: any language is read alike */
     if (!embeddings || !c->n_langs) {
         if (code && c->n_langs)
             msg_note("the model was not trained on language %s; it has no language vectors and "

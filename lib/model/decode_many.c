@@ -116,6 +116,7 @@ int decode_many(struct decoder *d, const struct batch *src, int tgt_lang,
     cut(&c, src, order, tokens, sentences);
     int rc = decode_parts(&c);
     if (rc == 0) gather(&c, order, src->n, out);
+    /* after a failure, too: parts that were not reached hold no hypotheses */
     for (int i = 0; i < c.parts; i++) {
         batch_free(&c.part[i].src);
         hyps_free(&c.part[i].hyps);

@@ -23,6 +23,7 @@ static int check_label(const struct model_head *h, int i)
         return err_set("head %s: label %d is empty or longer than %d bytes", h->name, i + 1,
                        MODEL_NAME - 1);
     for (size_t k = 0; k < n; k++)
+        /* model_heads_json writes labels as they are, and predict one per line */
         if ((unsigned char)s[k] < 0x20 || s[k] == 0x7f || s[k] == '"' || s[k] == '\\')
             return err_set("head %s: label %d holds a control character, a quote or a backslash",
                            h->name, i + 1);
@@ -62,6 +63,7 @@ int model_head_check(const struct model_config *c, int i)
         if (!strcmp(c->head[j].name, h->name)) return err_set("head %s appears twice", h->name);
     if (h->outputs < 1 || h->outputs > 65536)
         return err_set("head %s: outputs is %d, not from 1 to 65536", h->name, h->outputs);
+    /* none: spans, or a head of which no task is said */
     if (h->n_labels && h->n_labels != h->outputs)
         return err_set("head %s: %d labels for %d outputs", h->name, h->n_labels, h->outputs);
     for (int k = 0; k < h->n_labels; k++)
@@ -108,6 +110,7 @@ static size_t reads_json(const struct model_reads *r, char *s, size_t cap)
 
 size_t model_heads_json(const struct model_config *c, char *s, size_t cap)
 {
+    /* cap is model_config_json's bound, which these cannot pass: nothing is cut */
     size_t n = (size_t)snprintf(s, cap, "  \"task_heads\": [");
     for (int i = 0; i < c->n_heads; i++) {
         const struct model_head *h = &c->head[i];

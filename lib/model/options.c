@@ -20,6 +20,7 @@ const struct opt model_rows[] = {
     { "activation", 0, OPT_CHOICE(model_config, activation), "gelu|relu|gelu-tanh",
       "activation function of the feed-forward layers; gelu is the exact one, gelu-tanh its "
       "approximation by tanh",
+      /* "none" would be a feed-forward block without an activation, and "tanh" is for heads */
       .min = KERN_GELU },
     { "pre-norm", 0, OPT_FLAG(model_config, pre_norm), "",
       "apply layer normalisation before each sublayer instead of after it" },

@@ -31,12 +31,15 @@ void stepper_init(struct stepper *s, struct model *m, struct tape *t, const stru
     const struct model_config *c = &m->c;
     int D = c->dim, L = m->dec.n, wide = model_embed_dim(c) > D ? model_embed_dim(c) : D;
     *s = (struct stepper){ .m = m, .k = t->k, .max_keys = longest, .max_src = src->max };
+    /* the host's arrays of device pointers: stepper_free frees these alone */
     s->cache = mem_zero((size_t)L, sizeof *s->cache);
     s->memory = mem_zero((size_t)L, sizeof *s->memory);
     for (int i = 0; i < L; i++) {
         const struct layer_i *l = &m->dec.layer[i];
         s->cache[i] = matrix(t, cached, 2 * D);
         s->memory[i] = matrix(t, memory->rows, 2 * D);
+        /* keys and values of the source do not change from word to word: once per batch, for all
+         * hypotheses */
         KERN(t->k, linear_fwd, .Y = s->memory[i], .X = memory->v, .W = P(s, l->cross_kv.W),
              .W8 = P8(s, l->cross_kv.W), .b = P(s, l->cross_kv.b), .N = memory->rows, .I = D,
              .O = 2 * D);
@@ -92,6 +95,7 @@ static struct flow embed(struct stepper *s, const struct kern_beam *b, int rows)
     const struct model *m = s->m;
     const struct model_config *c = &m->c;
     int E = model_embed_dim(c);
+    /* from the same buffers in every step: a recorded step has their addresses */
     struct flow w = { s->x, s->y, s->z, NULL, rows };
     KERN(k, embed_fwd, .Y = w.x, .token = b->token, .pos = b->pos, .lang = s->lang,
          .E = P(s, m->tokens), .E8 = P8(s, m->tokens), .P = P(s, m->dec.positions),
@@ -145,6 +149,7 @@ const act *stepper_step(struct stepper *s, const struct kern_beam *b, int rows)
                               /* the cache has only the past: b->seen keys per row */
                               .causal = false,
                               .scale = 1.0f / sqrtf((float)(D / H)) };
+    /* the source's rows lie together: no table */
     struct kern_attn cross = self;
     cross.ldq = D;
     cross.k_at = s->src_at;
@@ -175,6 +180,8 @@ const act *stepper_step(struct stepper *s, const struct kern_beam *b, int rows)
         residual(s, &w, l->ffn_norm,
                  i + 1 < m->dec.n ? m->dec.layer[i + 1].attn_norm : m->dec.norm);
     }
+    /* a decoder has no output transform (model_config_check), so this is ALBERT's projection
+     * alone */
     if (m->output_dense.W >= 0) {
         linear(s, s->a, w.in, m->output_dense, KERN_NONE, rows, D, model_embed_dim(c));
         w.in = s->a;

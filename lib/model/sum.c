@@ -66,6 +66,7 @@ static int line_name(const char *line, size_t n)
     size_t head = sizeof TAG - 1 + SUM_HEX + 2;
     if (n <= head || memcmp(line, TAG, sizeof TAG - 1) || memcmp(line + head - 2, "  ", 2))
         return -1;
+    /* lower case, as it is written: the digits are compared as text */
     if (strspn(line + sizeof TAG - 1, "0123456789abcdef") != SUM_HEX) return -1;
     for (int i = 0; i < N_NAMES; i++)
         if (strlen(names[i]) == n - head && !memcmp(line + head, names[i], n - head)) return i;
@@ -87,9 +88,11 @@ static int sum_of(const char *dir, const char *name, const struct st_file *weigh
 static int check_lines(const char *dir, const char *path, const char *text, size_t size,
                        const struct st_file *weights, bool *listed)
 {
+    /* -1 is also what line_name says of a line that is none: it is never above `before` */
     int before = -1, lineno = 1;
     for (const char *s = text, *end = text + size; s < end; lineno++) {
         const char *nl = memchr(s, '\n', (size_t)(end - s));
+        /* a last line without its newline may have been cut */
         int i = nl ? line_name(s, (size_t)(nl - s)) : -1;
         char hex[SUM_HEX + 1];
         /* in the order of the names and each once: a line cannot be hidden behind another of its
@@ -190,6 +193,7 @@ int sum_file_check(const char *dir, const char *name, const char *sum)
 int sum_file_remove(const char *dir, const char *sum)
 {
     char *path = path_join(dir, sum);
+    /* it need not be there: an older checkpoint has none */
     int rc = unlink(path) < 0 && errno != ENOENT ? err_sys("%s: cannot be removed", path) : 0;
     free(path);
     return rc;

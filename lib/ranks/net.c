@@ -25,6 +25,7 @@ void net_address(const struct sockaddr_storage *a, unsigned char to[16])
 socklen_t net_socket_address(const unsigned char from[16], int port, struct sockaddr_storage *a)
 {
     memset(a, 0, sizeof *a);
+    /* an address of IPv4 gets a socket of its own family: a machine without IPv6 has no other */
     if (memcmp(from, mapped, sizeof mapped)) {
         struct sockaddr_in6 *six = (struct sockaddr_in6 *)a;
         six->sin6_family = AF_INET6;
@@ -42,11 +43,13 @@ socklen_t net_socket_address(const unsigned char from[16], int port, struct sock
 bool net_loopback(const unsigned char a[16])
 {
     static const unsigned char one[16] = { [15] = 1 };
+    /* 127.0.0.0/8 is all loopback, of IPv6 only ::1 */
     return !memcmp(a, one, 16) || (!memcmp(a, mapped, sizeof mapped) && a[12] == 127);
 }
 
 bool net_here_only(const char *host)
 {
+    /* by its spelling: localhost need not resolve for this */
     return !strncmp(host, "127.", 4) || !strcmp(host, "::1") || !strcmp(host, "localhost");
 }
 
@@ -60,6 +63,7 @@ uint64_t net_host(void)
     FILE *f = fopen("/proc/sys/kernel/random/boot_id", "r");
     size_t n = f ? fread(name, 1, sizeof name - 1, f) : 0;
     if (f) fclose(f);
+    /* without /proc by its name, by which containers of one machine differ */
     if (!n) gethostname(name, sizeof name - 1);
     return siphash(none, name, strlen(name));
 }
@@ -77,6 +81,7 @@ int net_wait(int fd, short what, double until)
 
 int net_put(int fd, const void *data, size_t n, double until)
 {
+    /* a socket that does not block may take a part */
     for (size_t at = 0; at < n;) {
         /* no SIGPIPE: a peer that is gone is an error with a message */
         ssize_t k = send(fd, (const char *)data + at, n - at, MSG_NOSIGNAL);
@@ -136,6 +141,7 @@ int net_listen(const struct sockaddr_storage *at, int *port)
         errno = why;
         return -1;
     }
+    /* port 0 asked for any: what it became */
     n = sizeof a;
     getsockname(fd, (struct sockaddr *)&a, &n);
     *port = ntohs(((struct sockaddr_in *)&a)->sin_port);

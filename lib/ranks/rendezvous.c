@@ -457,6 +457,7 @@ static int listen_first(struct reception *r)
         r->listeners = 1;
         snprintf(where, sizeof where, "all addresses of this machine");
     }
+    /* a warning: in a cluster's own network this is usual */
     if (!net_here_only(t->at.host) && !*secret())
         msg_warn("until all %d ranks are here, port %d of %s is open to whoever reaches it and "
                  "takes part as one of them: for a run of your own, give all ranks the same "

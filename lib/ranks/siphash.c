@@ -9,6 +9,7 @@ static void rounds(uint64_t v[4], int n)
     for (int i = 0; i < n; i++) {
         v[0] += v[1];
         v[2] += v[3];
+        /* 13, 16, 17 and 21 are the paper's, as is the order */
         v[1] = turned(v[1], 13) ^ v[0];
         v[3] = turned(v[3], 16) ^ v[2];
         v[0] = turned(v[0], 32) + v[3];

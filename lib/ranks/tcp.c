@@ -382,6 +382,7 @@ static int end(void *ctx)
     for (int i = 0; i < t->place.size; i++) {
         struct link *l = &t->link[i];
         if (l->fd >= 0) close(l->fd);
+        /* asked, posted and granted hold requests of callers alone, who free them by `done` */
         emptied(&l->out, false);
         emptied(&l->arrived, true);
         free(l->wrong);
@@ -398,6 +399,7 @@ static void abort_all(void *ctx, int status)
     struct tcp *t = ctx;
     double until = clock_seconds() + FAREWELL;
     bool left = true;
+    /* the frame goes behind what is on its way: a message is never cut by it */
     for (int i = 0; i < t->place.size; i++)
         if (t->link[i].fd >= 0) link_tell(&t->link[i], FRAME_ABORT, (uint32_t)status, 0);
     while (left && clock_seconds() < until) {
