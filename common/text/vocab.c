@@ -169,8 +169,7 @@ size_t encode(const struct vocab *v, const char *s, size_t n, uint32_t *ids, uin
             m.gaps |= ~ours;
             m.newlines &= ours;
         }
-        /* An edge is where gap and no gap meet; those that are gaps end a token. */
-        /* a bit each: does a byte differ from the one before it? */
+        /* An edge is where gap and no gap meet, a bit each; those that are gaps end a token. */
         uint64_t edges = m.gaps ^ (m.gaps << 1 | before), stops = edges & m.gaps;
         before = m.gaps >> (STEP - 1);
         /* c.n / 2 tokens have ended in blocks before this one */

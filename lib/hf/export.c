@@ -122,7 +122,6 @@ static int put_param(struct job *j, int i, const struct hf_export *o)
         parts = hf_head_name(j->layout, &m->c.head[j->head], p->name, name[0]);
     bool langs = i == m->enc.languages || i == m->dec.languages;
     /* language vectors: added to the positions */
-    /* language vectors: added to the positions */
     if (langs && (j->layout != HF_XLM || j->src >= 0)) return 0;
     if (!parts) return err_set("%s has nothing for tensor %s", hf_layout_name(j->layout), p->name);
     if (i == m->tokens) put(j, name[0], j->rows, p->cols, in_their_order(j, fetch(j, i), p->cols));

@@ -215,7 +215,6 @@ static int fill(struct labelled_stream *s, struct content *c, size_t *cap, size_
     int rc = 0;
     while (!s->ended && (rc = text_line(s->in, &line, &n)) > 0) {
         /* a byte order mark is no part of the first field */
-        /* a byte order mark is no part of the first field */
         if (text_lineno(s->in) == 1 && n >= 3 && !memcmp(line, "\xEF\xBB\xBF", 3)) {
             line += 3;
             n -= 3;
