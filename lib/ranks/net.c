@@ -68,14 +68,22 @@ uint64_t net_host(void)
     return siphash(none, name, strlen(name));
 }
 
+int net_milliseconds(double left)
+{
+    enum { HOUR = 3600 };
+    /* rounded up: of less than a millisecond poll would return at once, again and again */
+    return left <= 0 ? 0 : left < HOUR ? (int)(left * 1000) + 1 : HOUR * 1000;
+}
+
 int net_wait(int fd, short what, double until)
 {
-    double left = until - clock_seconds();
-    struct pollfd p = { .fd = fd, .events = what };
-    /* rounded up: of less than a millisecond poll would return at once, again and again */
-    int rc = poll(&p, 1, left > 0 ? (int)(left * 1000) + 1 : 0);
-    /* the caller tries, and comes back here if it was in vain */
-    if (rc > 0 || (rc < 0 && errno == EINTR)) return 0;
+    int rc;
+    do {
+        struct pollfd p = { .fd = fd, .events = what };
+        rc = poll(&p, 1, net_milliseconds(until - clock_seconds()));
+        /* the caller tries, and comes back here if it was in vain */
+        if (rc > 0 || (rc < 0 && errno == EINTR)) return 0;
+    } while (rc == 0 && clock_seconds() < until);
     return rc < 0 ? err_sys("poll") : err_set("no answer");
 }
 

@@ -18,6 +18,9 @@ bool net_here_only(const char *host);
 /* A number of this machine, containers on it included. */
 uint64_t net_host(void);
 
+/* For poll, from seconds: none once they are over, and an hour at most, as --rank-timeout may be
+ * months, which are more milliseconds than an int has. */
+int net_milliseconds(double left);
 /* 0: something came of `what` (poll's events), or a signal; -1: nothing until then. */
 int net_wait(int fd, short what, double until);
 /* All n bytes, or -1. */

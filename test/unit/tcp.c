@@ -2,6 +2,7 @@
  * stranger is a socket that speaks as lib/ranks/tcp.h says, all but the key. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -337,9 +338,29 @@ static void who_is_put_off_calls_again(void **state)
     }
 }
 
+static void a_wait_of_months_is_one_that_poll_can_count(void **state)
+{
+    (void)state;
+    assert_int_equal(net_milliseconds(-1), 0);
+    assert_int_equal(net_milliseconds(0), 0);
+    assert_int_equal(net_milliseconds(1e-6), 1);
+    assert_int_equal(net_milliseconds(1.5), 1501);
+    assert_int_equal(net_milliseconds(3600), 3600000);
+    assert_int_equal(net_milliseconds(4 * 7 * 86400.0), 3600000);
+    int pair[2];
+    assert_int_equal(pipe(pair), 0);
+    double from = clock_seconds();
+    assert_int_equal(net_wait(pair[0], POLLIN, from + 0.05), -1);
+    assert_true(clock_seconds() - from >= 0.05);
+    assert_int_equal(net_wait(pair[1], POLLOUT, from + 4e6), 0);
+    close(pair[0]);
+    close(pair[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_wait_of_months_is_one_that_poll_can_count),
         cmocka_unit_test(messages_of_any_length_arrive_in_any_order),
         cmocka_unit_test(a_message_of_another_length_is_refused),
         cmocka_unit_test(who_is_far_ahead_waits),
