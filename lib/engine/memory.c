@@ -38,8 +38,12 @@ size_t memory_limit(void) { return memory_now() + (size_t)granted_memory_left();
 
 int memory_plan_open(struct model *m, struct tape *t)
 {
-    /* addresses alone (arena_plan_kernels): nothing is resident */
-    if (params_alloc(&m->ps, true) < 0) return -1;
+    /* addresses alone (arena_plan_kernels): nothing is resident. Of four arrays some may have been
+     * had before ulimit -v refused one. */
+    if (params_alloc(&m->ps, true) < 0) {
+        model_free(m);
+        return -1;
+    }
     tape_init(t, m->ps.k, &m->ps);
     /* refused, so the arena grows as it is used, and the answer is a little too high */
     tape_reserve(t, (size_t)1 << 40);

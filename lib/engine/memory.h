@@ -29,7 +29,7 @@ size_t memory_limit(void);
 size_t memory_now(void);
 
 /* A model that was laid out on the planning device gets addresses without memory, and an arena
- * that never ends; and back. -1 with a message. */
+ * that never ends; and back. -1 with a message: m has been freed. */
 int memory_plan_open(struct model *m, struct tape *t);
 /* Fills need from what the tape has seen. */
 void memory_plan_close(struct model *m, struct tape *t, const struct kernels *like,

@@ -5,8 +5,12 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 #include "common/rng.h"
+#include "lib/engine/memory.h"
 #include "lib/graph/arena.h"
 
 enum { MIB = 1 << 20 };
@@ -105,6 +109,38 @@ static void a_plan_of_a_terabyte_takes_no_memory(void **state)
     arena_free(a);
 }
 
+static size_t addresses(void)
+{
+    unsigned long long pages = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (f && fscanf(f, "%llu", &pages) != 1) pages = 0;
+    if (f) fclose(f);
+    return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static void a_plan_that_has_no_addresses_gives_back_those_it_had(void **state)
+{
+    (void)state;
+    struct rlimit was, little;
+    struct model_config c;
+    struct model m;
+    struct tape t;
+    model_config_init(&c);
+    c.vocab = 1 << 20;                                    /* 2 GiB in each of four arrays */
+    assert_int_equal(model_shapes(&m, &c, arena_plan_kernels(kernels_cpu())), 0);
+    size_t before = addresses();
+    assert_int_equal(getrlimit(RLIMIT_AS, &was), 0);
+    little = was;
+    little.rlim_cur = before + (size_t)5 * 1024 * MIB;
+    /* sanitizers have more addresses than any limit */
+    if (setrlimit(RLIMIT_AS, &little) < 0 || before > (size_t)1 << 40) skip();
+    int rc = memory_plan_open(&m, &t);
+    setrlimit(RLIMIT_AS, &was);
+    assert_int_equal(rc, -1);
+    assert_null(m.ps.value);
+    assert_true(addresses() < before + (size_t)1024 * MIB);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -113,6 +149,7 @@ int main(void)
         cmocka_unit_test(an_arena_that_was_too_small_grows_and_is_one_block_after_a_reset),
         cmocka_unit_test(pieces_in_use_never_overlap),
         cmocka_unit_test(a_plan_of_a_terabyte_takes_no_memory),
+        cmocka_unit_test(a_plan_that_has_no_addresses_gives_back_those_it_had),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
