@@ -84,8 +84,13 @@ static int read_unigram(const char *path, double *perplexity)
     if (!path) return 0;
     struct text *t = text_open(path, TEXT_UTF8);
     int rc = t ? text_line(t, &line, &n) : -1;
-    value = rc > 0 ? strrchr(line, '\t') : NULL;
-    *perplexity = value ? strtod(value + 1, NULL) : 0;
+    /* the fifth column: an interval may follow it (docs/formats/results.md) */
+    value = rc > 0 ? line : NULL;
+    for (int column = 1; value && column < 5; column++) {
+        value = strchr(value, '\t');
+        value += value != NULL;
+    }
+    *perplexity = value ? strtod(value, NULL) : 0;
     if (rc >= 0 && !(*perplexity > 0))
         rc = err_set("%s: the first line is no row of results with a perplexity", path);
     text_close(t);

@@ -78,7 +78,7 @@ struct line { const char *a, *b; size_t a_n, b_n; double score; };
 
 static int cut(struct line *l, const char *s, size_t n, const struct text *t)
 {
-    /* a number has fewer characters; strtod needs an end */
+    /* strtod needs an end; what is longer than any double's shortest digits is no score */
     char copy[64], *end;
     if (n && s[n - 1] == '\r') n--;
     const char *tab = memchr(s, '\t', n), *stop = s + n;
@@ -93,7 +93,7 @@ static int cut(struct line *l, const char *s, size_t n, const struct text *t)
     size_t k = (size_t)(stop - second - 1);
     snprintf(copy, sizeof copy, "%.*s", (int)(k < sizeof copy ? k : sizeof copy - 1), second + 1);
     l->score = strtod(copy, &end);
-    if (end == copy || *end || !isfinite(l->score))
+    if (k >= sizeof copy || end == copy || *end || !isfinite(l->score))
         return err_set("%s:%llu: the score is not a number", text_name(t),
                        (unsigned long long)text_lineno(t));
     return 0;

@@ -280,15 +280,19 @@ int tokenizer_line(const struct tokenizer *t, struct tokenizer_work *w, const ch
 void tokenizer_describe(const struct tokenize_options *o, char note[128])
 {
     const struct prepare_options *p = &o->prepare;
-    /* the longest is 112 bytes */
-    snprintf(note, 128, "tokenize -l %.16s%s%s%s%s%s%s%s%s%s%s%s", o->lang,
+    /* of a file of the user's own the note says that there was one: its name says nothing a year
+     * later. A shard has room for 127 bytes; the longest note takes 122 */
+    snprintf(note, 128, "tokenize -l %.16s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s", o->lang,
              o->no_tokenize ? " none"
              : by_icu(o)    ? " icu-"
              : by_indic(o)  ? " indic"
                             : " moses",
              by_icu(o) ? prop_icu_version() : "", o->aggressive ? " -a" : "",
-             o->no_escape ? " no-escape" : "", p->unicode_punctuation ? " unipunct" : "",
-             p->punctuation ? " punct" : "", p->non_printing ? " nonprint" : "",
+             o->skip_xml ? " -x" : "", o->protected_file ? " -p" : "",
+             o->nonbreaking ? " -b" : "", o->no_escape ? " no-escape" : "",
+             p->unicode_punctuation ? " unipunct" : "",
+             p->punctuation ? " punct" : "", p->penn ? " penn" : "",
+             p->non_printing ? " nonprint" : "",
              p->romanian || p->diacritics ? " ro" : "", p->indic ? " normalize-indic" : "",
              o->lower_accents ? " lower" : "",
              o->case_marker ? " case-marker" : "");

@@ -92,7 +92,8 @@ is "$(score -m accuracy --resamples 0 --trials 0 --row 3,M,- --as accuracy=SUP \
 3|M|-|Delta|25"
 
 # the end of a log: 36 ^ (1 / 3) = 3.302 is single tokens' perplexity, times exp(-0.05) 3.141
-printf -- '-\tsingle tokens\t-\tperplexity\t3.302\n' > unigram
+# half of an interval may follow
+printf -- '-\tsingle tokens\t-\tperplexity\t3.302\t0.001\n' > unigram
 for x in 3.2 3.1; do
     { echo '{"event":"train","step":1,"gc":0.2,"gc_constant":0.8,"perplexity":7}'
       echo '{"event":"valid","step":1,"en.perplexity":8,"perplexity":99}'
@@ -109,6 +110,8 @@ explained|0.75"
 is "$(score --log log --row 1,M,en --as en.accuracy=NLI | tab)" "1|M|en|NLI|0.25"
 sed 1q log > begun; fails 1 'begun: has no validation' score --log begun
 fails 1 'first line is no row' score --log log --unigram xz
+printf -- '-\tsingle tokens\tperplexity\t3.302\n' > four
+fails 1 'four: the first line is no row' score --log log --unigram four
 
 # what is wrong is said at once, and nothing is written
 r() { rsim -q --src x.vec --tgt z.vec --dict xz "$@"; }

@@ -192,6 +192,9 @@ printf 'a0\tb0\na1\n' > single; fails 1 'single:2: expected "source<TAB>target"'
     --dict aa-bb=single
 printf 'a0\tb0\tx\n' > score; fails 1 'score:1: the score is not a number' "${try[@]}" --dict \
     aa-bb=score
+# 0.5 and what does not belong to it, behind more zeros than a number has
+printf 'a0\tb0\t0.5%080dx\n' 0 > score
+fails 1 'score:1: the score is not a number' "${try[@]}" --dict aa-bb=score
 for r in 0.2:0.1 x 0.1:1.1 -0.1:0.1 0.1:; do fails 2 'expected two shares' "${try[@]}" --dict \
     aa-bb=dict --switch-rate "$r"; done
 fails 2 'belongs to objectives that learn from a dictionary; none is in --objective mlm' \

@@ -93,6 +93,10 @@ is "$(echo 'a|b' | tokenize -l th)" 'a &#124; b'
 tokenize -l th --describe | has -E '^tokenize -l th icu-[0-9.]+$' ||
     fail "$(tokenize -l th --describe)"
 is "$(tokenize -l ne --normalize-indic --describe)" "tokenize -l ne indic normalize-indic"
+# everything that changes tokens is said, in the 127 bytes of a shard's note
+: > none
+is "$(tokenize -l en -a -x --protected none --nonbreaking none --normalize-punctuation --penn \
+    --describe)" "tokenize -l en moses -a -x -p -b punct penn"
 
 # A shard records which ICU it was.
 echo 'ภาษาไทย' | tokenize -l th > th.tok
