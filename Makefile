@@ -139,7 +139,8 @@ CXX_FLAGS = -std=c++17 -g -O2 -fPIC -fvisibility=default -fno-exceptions -fno-rt
     -Wall -Wextra -Wno-missing-field-initializers -Wno-unknown-pragmas $(SANITIZE) \
     $(if $(SAN),-fno-omit-frame-pointer) $(XCFLAGS) $(CXXFLAGS)
 $(EMULATED): $(EMULATED_OBJ)
-	$(CC) -shared $(if $(SAN),-fsanitize=$(SAN)) -pthread -o $@ $(EMULATED_OBJ) -ldl -lm
+	$(CC) -shared $(if $(SAN),-fsanitize=$(SAN)) -Wl,-Bsymbolic-functions -pthread -o $@ \
+	    $(EMULATED_OBJ) -ldl -lm
 $(O)/test/cuda/%.o: %.cu $(O)/flags
 	@mkdir -p $(@D)
 	$(CC) -x c++ $(CXX_FLAGS) $(EMULATED_CHECKS) -Itest/cuda -I. -MMD -MP -c -o $@ $<

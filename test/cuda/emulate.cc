@@ -34,26 +34,30 @@ static void die(const char *why)
 
 /* --- fibres --- */
 
-enum { THREADS = 1024, STACK = 256 << 10, WARP = 32, SLOT = 64, COPIES = 256 };
+/* Stacks begin at different places of their pages, and what lies on them in different sets of the
+ * processor's caches: else most of a switch is waiting for memory. */
+enum { THREADS = 1024, STACK = 320 << 10, APART = 13 * 64, MOST_APART = 64 << 10, WARP = 32,
+       SLOT = 64, COPIES = 256 };
 enum state { READY, AT_BARRIER, AT_WARP, DONE };
 
 struct copy { void *to; const void *from; bool there; int group; };
-struct fibre {
+struct alignas(64) fibre {
     char *stack;
     void *sp;                             /* where it goes on */
     void *fake;                           /* AddressSanitizer's */
     enum state state;
     int parity;                           /* of the warp's two sets of slots */
     enum emulate_op op;                   /* AT_WARP: which it waits at */
-    struct copy copies[COPIES];
     int n_copies, group;
+    dim3 index;                           /* its threadIdx */
 #ifndef __x86_64__
     ucontext_t context;
 #endif
 };
 
 dim3 threadIdx, blockIdx, blockDim, gridDim;
-static struct fibre *fibres;
+static struct fibre fibres[THREADS];
+static struct copy (*copies_of)[COPIES];
 static int current, n_threads, live, waiting;
 static int warp_live[THREADS / WARP], warp_waiting[THREADS / WARP];
 alignas(64) static unsigned char slots[THREADS / WARP][2][WARP * SLOT];
@@ -72,12 +76,13 @@ static size_t main_size;
 
 #ifdef __x86_64__
 static void *main_sp;
+/* (With ret in place of the jump the processor would guess, each time, that the caller is next.) */
 extern "C" void emulate_switch(void **save, void *to);
 asm(".text\n.globl emulate_switch\n.hidden emulate_switch\n"
     ".type emulate_switch, @function\nemulate_switch:\n"
     "pushq %rbp\npushq %rbx\npushq %r12\npushq %r13\npushq %r14\npushq %r15\n"
     "movq %rsp, (%rdi)\nmovq %rsi, %rsp\n"
-    "popq %r15\npopq %r14\npopq %r13\npopq %r12\npopq %rbx\npopq %rbp\nret\n");
+    "popq %r15\npopq %r14\npopq %r13\npopq %r12\npopq %rbx\npopq %rbp\npopq %rcx\njmp *%rcx\n");
 #else
 static ucontext_t main_context;
 #endif
@@ -114,10 +119,7 @@ static void to_fibre(int i)
 {
     struct fibre *f = &fibres[i];
     current = i;
-    unsigned u = (unsigned)i;
-    threadIdx.x = u % blockDim.x;
-    threadIdx.y = u / blockDim.x % blockDim.y;
-    threadIdx.z = u / blockDim.x / blockDim.y;
+    threadIdx = f->index;
 #ifdef FIBRE_ASAN
     __sanitizer_start_switch_fiber(&main_fake, f->stack, STACK);
 #endif
@@ -144,7 +146,7 @@ static void fibre_start(struct fibre *f)
     f->fake = NULL;
 #ifdef __x86_64__
     /* a function begins with its return address at 8 mod 16 */
-    void **sp = (void **)(f->stack + STACK) - 1;
+    void **sp = (void **)(f->stack + STACK - (f - fibres) * APART % MOST_APART) - 1;
     sp[0] = NULL;
     *--sp = (void *)fibre_main;
     for (int i = 0; i < 6; i++) *--sp = NULL;
@@ -221,14 +223,20 @@ static void run_block(void)
     memset(shared, 0xff, shared_size);
     races_block(blockIdx.x + (size_t)gridDim.x * (blockIdx.y + (size_t)gridDim.y * blockIdx.z));
     while (live > 0) {
-        bool went = false;
+        bool went = false, again;
         if (order == RANDOM) shuffle(at);
-        for (int n = 0; n < n_threads; n++) {
-            int i = at[n];
-            if (fibres[i].state != READY) continue;
-            went = true;
-            to_fibre(i);
-            settle(i);
+        /* forward, a warp goes on for as long as it can: its stacks are in the cache */
+        int together = order == FORWARD ? WARP : n_threads;
+        for (int from = 0; from < n_threads; from += again ? 0 : together) {
+            again = false;
+            for (int n = from; n < from + together && n < n_threads; n++) {
+                int i = at[n];
+                if (fibres[i].state != READY) continue;
+                went = again = true;
+                to_fibre(i);
+                settle(i);
+            }
+            again = again && order == FORWARD;
         }
         if (!went) die("threads of a block wait for each other at different places");
     }
@@ -385,9 +393,9 @@ void emulate_launch(const void *entry, dim3 grid, dim3 block, size_t bytes,
         });
         return;
     }
-    if (!fibres) {
-        fibres = (struct fibre *)calloc(THREADS, sizeof *fibres);
-        if (!fibres) die("no memory");
+    if (!copies_of) {
+        copies_of = (struct copy (*)[COPIES])calloc(THREADS, sizeof *copies_of);
+        if (!copies_of) die("no memory");
         const char *how = getenv("ISOGLOT_EMULATE");
         order = how && strcmp(how, "reverse") == 0  ? REVERSE
                 : how && strcmp(how, "random") == 0 ? RANDOM
@@ -416,6 +424,8 @@ void emulate_launch(const void *entry, dim3 grid, dim3 block, size_t bytes,
     if (!shared) die("no memory");
     races_launch(what, shared, bytes);
     size_t n = (size_t)grid.x * grid.y * grid.z;
+    for (unsigned u = 0; u < (unsigned)n_threads; u++)
+        fibres[u].index = dim3(u % block.x, u / block.x % block.y, u / block.x / block.y);
     for (size_t i = 0; i < n; i++) {
         size_t b = order == REVERSE ? n - 1 - i : i;
         blockIdx.x = (unsigned)(b % grid.x);
@@ -521,7 +531,7 @@ void emulate_cp_async(void *to, const void *from, bool there)
     if (there) races_access(from, 16, false);
     races_access(to, 16, true);
     races_under_way(to, 16, true);
-    f->copies[f->n_copies++] = { to, from, there, f->group };
+    copies_of[current][f->n_copies++] = { to, from, there, f->group };
 }
 
 void emulate_cp_async_commit(void) { fibres[current].group++; }
@@ -531,9 +541,9 @@ void emulate_cp_async_wait(int groups)
     struct fibre *f = &fibres[current];
     int kept = 0;
     for (int i = 0; i < f->n_copies; i++) {
-        struct copy *c = &f->copies[i];
+        struct copy *c = &copies_of[current][i];
         if (c->group >= f->group - groups) {
-            f->copies[kept++] = *c;
+            copies_of[current][kept++] = *c;
             continue;
         }
         races_under_way(c->to, 16, false);
