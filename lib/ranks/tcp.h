@@ -72,7 +72,7 @@ static inline size_t tcp_cost(size_t bytes) { return bytes + 128; }
 /* The one transport of this process, for what `l` says. */
 const struct ranks_transport *ranks_tcp(const struct ranks_launch *l);
 
-/* Connects t, which has `at` and `secret`, with all others, and fills place and link[].fd, which do
+/* Connects t, which has `at` and `key`, with all others, and fills place and link[].fd, which do
  * not block. It waits `patience` seconds for them. 0, -1 with a message, or RANKS_NOTIFIED. */
 int tcp_meet(struct tcp *t, double patience);
 
