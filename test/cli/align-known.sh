@@ -27,10 +27,14 @@ holds() { awk "BEGIN { exit !($1) }" || fail "$2: $1"; }
 
 # --- D6: nats that the translation beside it saves a masked word ---
 tlm=(--objective tlm --tlm-form xlm --warmup 30)
+run after dev.xb test.xb "${tlm[@]}" --lr 3e-3 --steps 300
 for v in test wrong.test; do
     run before-$v dev.xb $v.xb "${tlm[@]}" --model untrained --lr 1e-9 --steps 1
-    run after-$v dev.xb $v.xb "${tlm[@]}" --lr 3e-3 --steps 300
+    run after-$v dev.xb $v.xb "${tlm[@]}" --model after --lr 1e-9 --steps 1
 done
+# (what was learnt is what is looked at)
+holds "log($(value after xa-xb.perplexity) / $(value after-test xa-xb.perplexity)) ^ 2 < 1e-6" \
+    "a model that is loaded has another perplexity"
 nats() { echo "log($(value $1-wrong.test $2)) - log($(value $1-test $2))"; }
 holds "($(nats before xa-xb.perplexity)) ^ 2 < 0.02 ^ 2" "untrained, the translation helps"
 holds "$(nats after xa-xb.perplexity) > 0.5" "TLM has not learnt to read the translation"
