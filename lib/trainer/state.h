@@ -16,7 +16,7 @@ struct state_int {
     int64_t *value;
     /* the largest value that the data allows; 0: any. A checkpoint that says more is refused */
     int64_t most;
-    bool data;                   /* the thread that makes batches moves it: see ahead.h */
+    bool data;                   /* the thread that makes batches moves it: see prefetch.h */
 };
 
 /* [rows, cols]; whoever registered it frees it. */

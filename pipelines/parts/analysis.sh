@@ -7,7 +7,8 @@
 part pretrain
 RESULTS=analysis/results.tsv PAGE=analysis-page
 layers=$(sed -n 's/.*--layers \([0-9]*\).*/\1/p' <<< "$MODEL")
-# the layer whose sentence vectors are mined with: the middle one (NOTES: XTREME takes 7 of 12)
+# the layer whose sentence vectors are mined with: the middle one, as XTREME takes
+# 7 of 12
 middle=$(((layers + 1) / 2))
 setting SENTENCES test
 setting SCORES "cosine ratio"

@@ -1,5 +1,5 @@
-# mini: the best that 100 minutes on 2 cores buy for both systems and one seed (NOTES: "Making
-# unsupervised translation work on 14,500 + 14,500 captions").
+# mini: the best that 100 minutes on 2 cores buy for both systems and one seed of unsupervised
+# translation on 14,500 + 14,500 captions (docs/lab/results/translation.md).
 part wiki-values
 setting PLAN_NOTE "300 MB of disk, 1.5 GB of memory; PRECISION auto: products in bf16 where that
     is faster (AMX, AMD's AVX-512 BF16, a GPU), in float32 elsewhere"
