@@ -198,7 +198,16 @@ done
 mkdir -p runs/none
 fails 2 'runs/none has no results.tsv' env RUN=none BIN="$BIN" "$PIPE/conduct" table toy
 fails 2 'runs/none has no curves of seed 1' env RUN=none BIN="$BIN" "$PIPE/conduct" reference toy
-is "$(cat "$PIPE/reference/toy-tiny.tsv")" kept; rm "$PIPE/reference/toy-tiny.tsv"; rmdir runs/none
+is "$(cat "$PIPE/reference/toy-tiny.tsv")" kept; rmdir runs/none
+# seed 1 of a part of a run is kept, seed 2 is not
+for s in s1 s2 same/s1 same/s2; do
+    mkdir -p runs/parts/$s/mlm
+    echo '{"event":"valid","step":5,"perplexity":7}' > runs/parts/$s/mlm/log.jsonl
+done
+RUN=parts conduct reference toy > out
+is "$(cat "$PIPE/reference/toy-tiny.tsv")" \
+    "$(printf '%s/mlm\t5\tperplexity\t7\n' s1 same/s1)"
+rm "$PIPE"/reference/toy-tiny.*; rm -r runs/parts
 
 # texts that are not to be had are refused before anything runs
 unset EXPERIMENTS SUMMARY; SCALE=smoke

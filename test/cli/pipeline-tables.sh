@@ -80,6 +80,10 @@ sed -i 's/"step":100,\(.*\)100.25/"step":100,\1116.25/' run/s2/mlm/pretrain/log.
 got=0; "$P/check" run reference.tsv > out || got=$?
 is "$got" 1; is "$(grep 'OFF' out |
     sed 's/  */ /g')" "s2/mlm/pretrain step 100 perplexity 116.25, reference 100.25: OFF"
+# seeds of a part of a run, too
+mkdir -p parts/same; cp -R run/s2 parts/same; sed 's|^|same/|' reference.tsv > parts.tsv
+got=0; "$P/check" parts parts.tsv > out || got=$?
+is "$got $(grep -c 'on track' out) $(grep OFF out | cut -c 1-16)" "1 3 same/s2/mlm/pret"
 sed -i '/"step":[25]00*/d' run/s1/mlm/pretrain/log.jsonl
 mkdir ref; cp "$P/reference/unmt-deen-mini.tsv" ref
 "$P/check" run ref/toy-mini.tsv > out
