@@ -125,6 +125,8 @@ static void a_plan_that_has_no_addresses_gives_back_those_it_had(void **state)
     struct model_config c;
     struct model m;
     struct tape t;
+    /* sanitizers have more addresses than any limit */
+    if (addresses() > (size_t)1 << 40) skip();
     model_config_init(&c);
     c.vocab = 1 << 20;                                    /* 2 GiB in each of four arrays */
     assert_int_equal(model_shapes(&m, &c, arena_plan_kernels(kernels_cpu())), 0);
@@ -132,8 +134,7 @@ static void a_plan_that_has_no_addresses_gives_back_those_it_had(void **state)
     assert_int_equal(getrlimit(RLIMIT_AS, &was), 0);
     little = was;
     little.rlim_cur = before + (size_t)5 * 1024 * MIB;
-    /* sanitizers have more addresses than any limit */
-    if (setrlimit(RLIMIT_AS, &little) < 0 || before > (size_t)1 << 40) skip();
+    assert_int_equal(setrlimit(RLIMIT_AS, &little), 0);
     int rc = memory_plan_open(&m, &t);
     setrlimit(RLIMIT_AS, &was);
     assert_int_equal(rc, -1);
