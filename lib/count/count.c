@@ -401,7 +401,7 @@ static int spool(struct cooc_input *in, FILE **file, char *path, size_t path_siz
         return file_is_folder(in->name);
     }
     FILE *to = tmp_open(tmp);
-    static char buf[1 << 16];
+    char buf[1 << 16];
     int rc = to ? 0 : -1;
     for (size_t k; rc == 0 && (k = fread(buf, 1, sizeof buf, from)) > 0; )
         if (fwrite(buf, 1, k, to) != k)

@@ -39,7 +39,7 @@ static int input_open(struct input *in, const char *path, const struct ngrams_op
         return file_is_folder(in->name);
     }
     if (!(in->copy = tmp_open(o->tmp))) return -1;
-    static char buf[1 << 16];
+    char buf[1 << 16];
     int rc = 0;
     for (size_t k; rc == 0 && (k = fread(buf, 1, sizeof buf, from)) > 0;)
         if (fwrite(buf, 1, k, in->copy) != k) rc = cannot_write(o);
