@@ -207,7 +207,10 @@ done
 RUN=parts conduct reference toy > out
 is "$(cat "$PIPE/reference/toy-tiny.tsv")" \
     "$(printf '%s/mlm\t5\tperplexity\t7\n' s1 same/s1)"
-rm "$PIPE"/reference/toy-tiny.*; rm -r runs/parts
+# an experiment that works in another's folder: what that one trained there has curves, too
+{ echo FOLDER=toy; cat exp/toy.sh; } > exp/beside.sh
+is "$(RUN=parts conduct check beside | grep -c 'on track')" 4
+rm "$PIPE"/reference/toy-tiny.* exp/beside.sh; rm -r runs/parts
 
 # texts that are not to be had are refused before anything runs
 unset EXPERIMENTS SUMMARY; SCALE=smoke

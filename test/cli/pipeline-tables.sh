@@ -80,6 +80,15 @@ sed -i 's/"step":100,\(.*\)100.25/"step":100,\1116.25/' run/s2/mlm/pretrain/log.
 got=0; "$P/check" run reference.tsv > out || got=$?
 is "$got" 1; is "$(grep 'OFF' out |
     sed 's/  */ /g')" "s2/mlm/pretrain step 100 perplexity 116.25, reference 100.25: OFF"
+# of several references the first that has a training counts, and one that is not there is none
+sed 's|s1/mlm|s1/gc|; s/.25$/.5/' reference.tsv > other.tsv; cp -R run/s1/mlm run/s1/gc
+sed 's/.25$/.75/' reference.tsv >> other.tsv
+{ "$P/check" run none.tsv reference.tsv other.tsv || true; } | awk '$3 == 1000 {
+    print $1, $5, $6, $7, $8, $9 }' > out
+is "$(cat out)" "s1/gc/pretrain 10.25, reference 10.50: on track
+s1/mlm/pretrain 10.25, reference 10.25: on track
+s2/mlm/pretrain 10.25, reference 10.25: on track"
+rm -r run/s1/gc
 # seeds of a part of a run, too
 mkdir -p parts/same; cp -R run/s2 parts/same; sed 's|^|same/|' reference.tsv > parts.tsv
 got=0; "$P/check" parts parts.tsv > out || got=$?
