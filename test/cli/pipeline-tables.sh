@@ -80,7 +80,7 @@ sed -i 's/"step":100,\(.*\)100.25/"step":100,\1116.25/' run/s2/mlm/pretrain/log.
 got=0; "$P/check" run reference.tsv > out || got=$?
 is "$got" 1; is "$(grep 'OFF' out |
     sed 's/  */ /g')" "s2/mlm/pretrain step 100 perplexity 116.25, reference 100.25: OFF"
-# of several references the first that has a training counts, and one that is not there is none
+# of several references the first that has a step counts, and one that is not there is none
 sed 's|s1/mlm|s1/gc|; s/.25$/.5/' reference.tsv > other.tsv; cp -R run/s1/mlm run/s1/gc
 sed 's/.25$/.75/' reference.tsv >> other.tsv
 { "$P/check" run none.tsv reference.tsv other.tsv || true; } | awk '$3 == 1000 {
