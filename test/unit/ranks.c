@@ -1,5 +1,6 @@
 /* lib/ranks without MPI: ranks are threads here, and messages travel through memory. The tree's
- * sums are compared with a recursion written down from its definition. */
+ * sums are compared with a recursion written down from its definition, those of GPUs too, which are
+ * this processor here. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/mem.h"
+#include "lib/ranks/inside.h"
 #include "lib/ranks/ranks.h"
 #include "lib/ranks/tcp.h"
 #include "lib/ranks/tree.h"
@@ -114,6 +116,9 @@ static int start_next(void **ctx, struct ranks_place *p, double patience)
     return start(ctx, p, patience);
 }
 
+/* A message between GPUs (below). */
+static struct parcel { int from, to; bool taken; void *data; struct parcel *next; } *parcels;
+
 static void *run(void *arg)
 {
     struct player *p = arg;
@@ -147,6 +152,12 @@ static void play(struct player *p, int n, double patience,
         net.first = m->next;
         if (!m->receives) free(m->data);
         free(m);
+    }
+    while (parcels) {
+        struct parcel *x = parcels;
+        parcels = x->next;
+        free(x->data);
+        free(x);
     }
 }
 
@@ -242,10 +253,149 @@ static void the_nodes_of_a_range_are_the_largest(void **state)
             }
 }
 
+/* --- GPUs that are this processor ------------------------------------------------------------- */
+
+/* What device.h asks of a GPU, in the memory of all: a message is on its way once its group has
+ * begun, and what a stream is to do is done at once. */
+static _Thread_local struct {
+    int rank, bad[MOST + 1];
+    struct ranks_message *expected;
+    size_t n, got, cap;
+} gpu;
+
+static int gpu_group(const struct ranks_message *m, size_t n)
+{
+    pthread_mutex_lock(&net.lock);
+    for (size_t i = 0; i < n; i++) {
+        if (!m[i].send) {
+            mem_room(&gpu.expected, &gpu.cap, gpu.n + 1, sizeof *gpu.expected);
+            gpu.expected[gpu.n++] = m[i];
+            continue;
+        }
+        struct parcel *x = mem_zero(1, sizeof *x), **end = &parcels;
+        *x = (struct parcel){ .from = gpu.rank, .to = m[i].rank, .data = mem_alloc(m[i].bytes) };
+        memcpy(x->data, m[i].data, m[i].bytes);
+        while (*end) end = &(*end)->next;
+        *end = x;
+    }
+    pthread_mutex_unlock(&net.lock);
+    return 0;
+}
+
+/* Messages between two ranks match in their order. */
+static int gpu_ready(void)
+{
+    pthread_mutex_lock(&net.lock);
+    for (; gpu.got < gpu.n; gpu.got++) {
+        const struct ranks_message *m = &gpu.expected[gpu.got];
+        struct parcel *x = parcels;
+        while (x && (x->taken || x->from != m->rank || x->to != gpu.rank)) x = x->next;
+        if (!x) break;
+        memcpy(m->data, x->data, m->bytes);
+        x->taken = true;
+    }
+    bool all = gpu.got == gpu.n;
+    if (all) gpu.got = gpu.n = 0;
+    pthread_mutex_unlock(&net.lock);
+    return all;
+}
+
+static void *gpu_mark(enum ranks_stream s) { (void)s; return &gpu; }
+static int gpu_wait(enum ranks_stream s, void *mark) { (void)s; (void)mark; return 0; }
+static int gpu_reached(void *mark) { (void)mark; return 1; }
+static void gpu_forget(void *mark) { (void)mark; }
+static void gpu_end(bool failed) { (void)failed; free(gpu.expected); }
+
+static int gpu_add(enum ranks_stream s, float *x, const float *y, size_t n, bool bf16)
+{
+    (void)s;
+    for (size_t i = 0; i < n; i++) {
+        float sum = y ? x[i] + y[i] : x[i];
+        x[i] = bf16 ? rounded(sum) : sum;
+    }
+    return 0;
+}
+
+static int gpu_copy(float *to, const float *from, size_t n)
+{
+    memcpy(to, from, n * sizeof *to);
+    return 0;
+}
+
+static float of_half(uint16_t h)
+{
+    uint32_t u = (uint32_t)h << 16;
+    float x;
+    memcpy(&x, &u, sizeof x);
+    return x;
+}
+
+static int gpu_pack(uint16_t *to, const float *from, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        uint32_t u;
+        memcpy(&u, from + i, sizeof u);
+        assert_int_equal(u & 0xFFFF, 0);
+        to[i] = (uint16_t)(u >> 16);
+    }
+    return 0;
+}
+
+static int gpu_unpack(float *to, const uint16_t *from, size_t n)
+{
+    for (size_t i = 0; i < n; i++) to[i] = of_half(from[i]);
+    return 0;
+}
+
+static int gpu_check(const float *x, size_t n, int number)
+{
+    for (size_t i = 0; i < n; i++) gpu.bad[number] |= !isfinite(x[i]);
+    return 0;
+}
+
+static int gpu_sum(const struct ranks_node *node, int nodes, float *to, size_t n, bool bf16,
+                   int number)
+{
+    assert_true(nodes <= RANKS_NODES);
+    for (size_t i = 0; i < n; i++) {
+        float wait[RANKS_DEPTH];
+        int top = 0;
+        for (int k = 0; k < nodes; k++) {
+            assert_true(top < RANKS_DEPTH);
+            wait[top] = node[k].half ? of_half(((const uint16_t *)node[k].x)[i])
+                                     : ((const float *)node[k].x)[i];
+            gpu_check(&wait[top++], 1, node[k].number);
+            for (int j = 0; j < node[k].joins; j++, top--)
+                gpu_add(RANKS_OWN, &wait[top - 2], &wait[top - 1], 1, bf16);
+        }
+        assert_int_equal(top, 1);
+        to[i] = wait[0];
+    }
+    return gpu_check(to, n, number);
+}
+
+static int gpu_checked(int *bad)
+{
+    memcpy(bad, gpu.bad, (size_t)(net.size + 1) * sizeof *bad);
+    memset(gpu.bad, 0, sizeof gpu.bad);
+    return 0;
+}
+
+static const struct ranks_device gpus = {
+    .abi = RANKS_DEVICE_ABI, .name = "memory", .ready = gpu_ready, .alloc = mem_alloc,
+    .release = free, .mark = gpu_mark, .wait = gpu_wait, .reached = gpu_reached,
+    .forget = gpu_forget, .group = gpu_group, .add = gpu_add, .copy = gpu_copy, .sum = gpu_sum,
+    .pack = gpu_pack, .unpack = gpu_unpack, .check = gpu_check, .checked = gpu_checked,
+    .end = gpu_end
+};
+
 /* --- sums over ranks -------------------------------------------------------------------------- */
 
-enum { LEN = 5000 };
-struct sums { int leaves; bool bad, keep, bf16; };
+enum { LEN = 5000, PIECE = 777, LEAVES = 1 << 13 };
+struct sums { int leaves; bool bad, keep, bf16, gpu; };
+
+/* Of many leaves one piece is enough. */
+static size_t length(const struct sums *s) { return s->leaves < 64 ? LEN : 100; }
 
 /* Parts of numbers at .. at + len: the first rank has none, the last one most. */
 static void uneven(size_t at, size_t len, int size, size_t bound[MOST + 1])
@@ -259,23 +409,29 @@ static void add_up(struct ranks *r, struct player *p)
     const struct sums *s = p->with;
     float (*sum)(const float *, int) = s->bf16 ? in_bf16 : by_definition;
     struct tree_block b[TREE_BLOCKS];
-    float *x[TREE_BLOCKS], *to = mem_alloc(LEN * sizeof *to);
+    size_t all_n = length(s);
+    float *x[TREE_BLOCKS], *to = mem_alloc(all_n * sizeof *to),
+          *v = mem_alloc(LEAVES * sizeof *v);
     int from, until, bad;
+    if (s->gpu) {
+        memset(&gpu, 0, sizeof gpu);
+        gpu.rank = p->rank;
+        r->device = &gpus;
+    }
     tree_range(s->leaves, ranks_size(r), p->rank, &from, &until);
     int n = tree_blocks(from, until, b);
     for (int i = 0; i < n; i++) {
-        x[i] = mem_alloc(LEN * sizeof **x);
-        for (size_t k = 0; k < LEN; k++) {
-            float v[64];
+        x[i] = mem_alloc(all_n * sizeof **x);
+        for (size_t k = 0; k < all_n; k++) {
             for (int j = 0; j < 1 << b[i].level; j++) v[j] = leaf(b[i].at + j, k);
             x[i][k] = sum(v, 1 << b[i].level);
         }
     }
-    if (s->bad && p->rank == 1) x[0][LEN - 1] = 1e38f * 10;
+    if (s->bad && p->rank == 1) x[0][all_n - 1] = 1e38f * 10;
     struct ranks_addends a = { .leaves = s->leaves, .x = x, .to = p->rank % 2 ? x[0] : to };
-    size_t bound[7][MOST + 1];
-    for (size_t at = 0, k = 0; at < LEN; at += 777, k++) {
-        size_t len = LEN - at < 777 ? LEN - at : 777;
+    size_t bound[7][MOST + 1], pieces = 0;
+    for (size_t at = 0, k = 0; at < all_n; at += PIECE, k++, pieces++) {
+        size_t len = all_n - at < PIECE ? all_n - at : PIECE;
         uneven(at, len, ranks_size(r), bound[k]);
         a.bound = s->keep ? bound[k] : NULL;
         a.scatter = s->keep;
@@ -283,14 +439,14 @@ static void add_up(struct ranks *r, struct player *p)
         ranks_reduce_begin(r, &a, at, len);
     }
     assert_int_equal(ranks_reduce_end(r, &bad), 0);
-    for (int k = 0; k < 7 && s->keep; k++) {         /* then what was kept goes to all */
+    /* then what was kept goes to all */
+    for (size_t k = 0; k < pieces && s->keep; k++) {
         for (size_t i = bound[k][0]; i < bound[k][ranks_size(r)]; i++)
             if (i < bound[k][p->rank] || i >= bound[k][p->rank + 1]) a.to[i] = -1;
         ranks_all_gather_begin(r, a.to, bound[k]);
     }
     if (s->keep) assert_int_equal(ranks_reduce_end(r, &(int){ 0 }), 0);
-    for (size_t k = 0; k < LEN && !s->bad; k++) {
-        float v[64];
+    for (size_t k = 0; k < all_n && !s->bad; k++) {
         for (int j = 0; j < s->leaves; j++) v[j] = leaf(j, k);
         assert_true(a.to[k] == sum(v, s->leaves));
     }
@@ -301,6 +457,7 @@ static void add_up(struct ranks *r, struct player *p)
     assert_int_equal(found, s->bad ? 1 : -1);
     for (int i = 0; i < n; i++) free(x[i]);
     free(to);
+    free(v);
 }
 
 static void any_number_of_ranks_gives_the_sum_of_the_tree(void **state)
@@ -315,6 +472,32 @@ static void any_number_of_ranks_gives_the_sum_of_the_tree(void **state)
     for (int bf16 = 0; bf16 < 2; bf16++) {
         struct sums s = { 6, true, false, bf16 };
         play(p, 3, 60, add_up, &s);              /* a number that is none is whose it is */
+    }
+}
+
+/* Of 6,143 leaves six ranks have more nodes than one pass of a GPU takes: 65, which are added one
+ * after another. */
+static void sums_on_gpus_are_those_of_the_tree(void **state)
+{
+    (void)state;
+    struct player p[MOST];
+    struct tree_block b[TREE_BLOCKS];
+    int nodes = 0;
+    for (int n = 2; n < 5; n++)
+        for (int leaves = n; leaves < 14; leaves += 3) {
+            struct sums s = { leaves, false, leaves % 2, leaves % 3 == 0, true };
+            play(p, n, 60, add_up, &s);
+        }
+    for (int i = 0, from, to; i < MOST; i++) {
+        tree_range(6143, MOST, i, &from, &to);
+        nodes += tree_blocks(from, to, b);
+    }
+    assert_true(nodes > RANKS_NODES);
+    for (int how = 0; how < 4; how++) {
+        struct sums s = { 6143, false, how / 2, how % 2, true };
+        play(p, MOST, 60, add_up, &s);
+        s = (struct sums){ how < 2 ? 6143 : 6, true, false, how % 2, true };
+        play(p, how < 2 ? MOST : 3, 60, add_up, &s);
     }
 }
 
@@ -638,6 +821,7 @@ int main(void)
         cmocka_unit_test(bfloat16_is_rounded_to_the_nearest),
         cmocka_unit_test(the_nodes_of_a_range_are_the_largest),
         cmocka_unit_test(any_number_of_ranks_gives_the_sum_of_the_tree),
+        cmocka_unit_test(sums_on_gpus_are_those_of_the_tree),
         cmocka_unit_test(parts_come_to_the_first_and_go_back),
         cmocka_unit_test(everybody_hears_everybody),
         cmocka_unit_test(who_differs_is_named_by_the_first_alone),
