@@ -133,8 +133,8 @@ cJSON *json_parse(const char *text, size_t n, const char *where)
     }
     cJSON *root = json_value(text, n, &end);
     if (!root) {
-        err_set("%s:%zu: not valid JSON", where,
-                line_at(text, end && end <= text + n ? end : text));
+        /* cJSON ends in the text, or at its beginning where it is empty */
+        err_set("%s:%zu: not valid JSON", where, line_at(text, end));
         return NULL;
     }
     while (end < text + n && strchr(" \t\r\n", *end)) end++;

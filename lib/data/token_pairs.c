@@ -61,8 +61,8 @@ static int add(struct token_pairs *p, const struct vocab *v, const char *s, size
 /* Translations by token, by a counting sort. The index of the first repeated pair, else -1. */
 static int by_token(struct token_pairs *p, uint32_t vocab)
 {
-    /* + 2: counts are put one place further, so that the sums begin at 0 */
-    p->at = mem_zero((size_t)vocab + 2, sizeof *p->at);
+    /* + 1: counts are put one place further, so that the sums begin at 0 */
+    p->at = mem_zero((size_t)vocab + 1, sizeof *p->at);
     p->other = mem_alloc((2 * (size_t)p->n + 1) * sizeof *p->other);
     uint32_t *next = mem_alloc(((size_t)vocab + 1) * sizeof *next);
     for (int i = 0; i < p->n; i++) {

@@ -84,15 +84,15 @@ void matcher_cut(const struct matcher *m, const char *s, size_t n, bool start, s
                                || (end < n && tokjson_is_word(utf8_get(s + end, n - end, &len)))))
             /* looked for again behind it: k is its length */
             continue;
-        /* white space goes with the token, not beyond what the previous one took */
+        /* White space goes with the token, to the left not beyond what the previous one took. What
+         * goes with it to the right may itself begin the next token ("<a>" and " b" in "<a> b"):
+         * the text goes on behind the later of them. */
         while (a->lstrip && from > done && tokjson_is_space(char_before(s, from, &before)))
             from = before;
         while (a->rstrip && end < n && tokjson_is_space(utf8_get(s + end, n - end, &len)))
             end += (size_t)len;
-        if (from < done) from = done;
-        cuts_add(to, s + done, from - done, -1, start && done == 0);
+        if (from > done) cuts_add(to, s + done, from - done, -1, start && done == 0);
         cuts_add(to, s + from, end - from, (int32_t)a->id, start && from == 0);
-        k = end - i;
         done = end;
     }
     if (done < n) cuts_add(to, s + done, n - done, -1, start && done == 0);

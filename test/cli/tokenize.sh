@@ -115,6 +115,30 @@ exec 9>&-; wait
 # A language without a list falls back on the English one and says so; a pattern that cannot be is
 # refused.
 is "$(echo 'Mr. X' | tokenize -l xx 2> note)" 'Mr. X'; grep -q "no list" note
+# properties by both of their names: of ";A" and so on those stay whole that Perl's \p{} has
+while read -r property those; do
+    for is in '' Is; do
+        echo ";\\p{$is$property}" > patterns
+        is "$property $(printf ';%s\n' A a ٱ 1 ½ Ⅷ - $ ʰ |
+            tokenize -q -l en --no-escape --protected patterns | grep -v ' ' | tr -d ';\n')" \
+            "$property $those"
+    done
+done << 'PERL'
+Alpha AaٱⅧʰ
+Alnum Aaٱ1Ⅷʰ
+Lower aʰ
+Upper AⅧ
+Word Aaٱ1Ⅷʰ
+Digit 1
+Punct -
+N 1½Ⅷ
+L Aaٱʰ
+Lu A
+Ll a
+P -
+S $
+Sc $
+PERL
 echo '(' > bad; fails 1 'bad:1: not a Perl' tokenize --protected bad < text
 echo 'x*' > bad; fails 1 'standard input:1: .*empty' tokenize --protected bad < text
 fails 1 'byte' tokenize <<< $'ok\n\xc3('

@@ -176,6 +176,14 @@ dict-induce -q --src en.vec --tgt de.vec --src-counts en.vocab --tgt-counts de.v
     -k 1 > spec.tsv
 [ -s spec.tsv ] || fail "no specific word"
 ! grep -qP '^w\d*[02468]\t|\tw' spec.tsv || fail "a shared word"
+# one language alone has words of its own
+printf '1 2\nx 1 0\n' > x.vec; printf '2 2\nx 1 0\ny 0 1\n' > xy.vec
+printf 'x 50\n' > x.vocab; printf 'x 50\ny 50\n' > xy.vocab
+for sides in "x xy" "xy x"; do
+    a=${sides% *} b=${sides#* }
+    fails 1 'no language-specific word is counted more than 10 times' dict-induce -q --src $a.vec \
+        --tgt $b.vec --src-counts $a.vocab --tgt-counts $b.vocab --specific 10
+done
 
 echo "# cooc-study: no difference from oneself; normalisation by c_lang; small counts apart"
 printf 'w1 w18\tw1 w18\nw18 w137\tw18 w137\nw1 nowhere\tw1 w2\n' > pairs.tsv
@@ -212,6 +220,10 @@ cooc-count -q -w 1 --weights flat two.txt > two.cooc
 is "$(cooc-study -q --correlation --pairs three.tsv one.cooc two.cooc |
     tail -n 1)" "$(printf \
         '1.000000\t3\t1.000000\t1.000000\t-0.866025\t-0.800641\t1.155245\t-0.231049')"
+# shares of the tokens of each file, falling: 6, 5, 3, 2 of 16 and 5, 5, 4, 2 of 16
+is "$(cooc-study --ranks one.cooc two.cooc)" "$(printf '%s\t%s\t%s\n' rank a b \
+    1 3.750000e-01 3.125000e-01 2 3.125000e-01 3.125000e-01 3 1.875000e-01 2.500000e-01 \
+    4 1.250000e-01 1.250000e-01)"
 fails 2 'needs --pairs' cooc-study --ranks --correlation en.cooc en.cooc
 cooc-study --ranks en.cooc de.left.cooc |
     awk -F'\t' 'NR > 2 && $2 > last { bad = 1 } NR > 1 { last = $2 } END {

@@ -52,6 +52,7 @@ static void what_is_not_json_is_refused_by_its_line(void **state)
     (void)state;
     REFUSED("", "f:1: not valid JSON");
     REFUSED("{\"a\": 1,\n\"b\" 2}", "f:2: not valid JSON");
+    REFUSED("{\"a\":\n[1,", "f:2: not valid JSON");
     REFUSED("{\"a\":\n\"\xFF\"}", "f:2: not UTF-8; not a JSON file");
     REFUSED("{}\n\0", "f:2: a NUL byte; not a JSON file");
     REFUSED("{\"a\\u0000b\": 1}", "f:1: a NUL byte; not a JSON file");
