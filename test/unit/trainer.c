@@ -62,8 +62,23 @@ struct run {
     int64_t leave;               /* after this step, as when stopped; 0: never */
     int waited;                  /* steps that waited and had no reason to */
     const double *metric;        /* of each validation in turn; NULL: ever better */
+    /* gradients of ones, asked for as operations ask; those of the tokens in every other step */
+    bool ones;
+    size_t all, tokens;          /* numbers of the model, and of its tokens */
     int status;
 };
+
+/* A first gradient is written over what is there, another one is added. */
+static void write_ones(const struct run *r, int64_t step)
+{
+    const struct params *ps = &r->m.ps;
+    for (int i = 0; i < ps->n; i++) {
+        bool first;
+        if (i == r->m.tokens && step % 2) continue;
+        float *g = param_grad_of(ps, i, &first);
+        for (size_t k = 0; k < ps->p[i].n; k++) g[k] = first ? 1 : g[k] + 1;
+    }
+}
 
 static int steps(void *what, struct trainer *tr)
 {
@@ -77,7 +92,8 @@ static int steps(void *what, struct trainer *tr)
         int before = device.syncs;
         for (int i = 0; i < r->losses; i++) loss[i] = (float)(tr->step + 1) + (float)(i % 100) / 7;
         k->upload(on, loss, (size_t)r->losses * sizeof *loss);
-        for (size_t i = 0; i < r->m.ps.total; i++)
+        if (r->ones) write_ones(r, tr->step);
+        for (size_t i = 0; i < r->m.ps.total && !r->ones; i++)
             r->m.ps.grad[i] = (float)((i * 31 + (size_t)tr->step) % 17) - 8;
         rc = trainer_sum(tr, "loss", on, r->losses);
         if (rc == 0) rc = trainer_update(tr, 10);
@@ -102,10 +118,11 @@ static void run(struct run *r, const char *dir, bool queues, int bad,
 {
     struct trainer_options options = *o;
     struct model_config c;
-    struct vocab *v = vocab_read("vocab");
+    struct vocab *v = vocab_read(r->ones ? "large" : "vocab");
     assert_non_null(v);
     device.k = *kernels_cpu();
     device.k.norm2 = norm2;
+    device.k.writes_first = r->ones;
     if (queues) { device.k.queues = true; device.k.fetch = fetch; device.k.sync = device_sync; }
     device.syncs = device.norms = 0;
     device.bad = bad;
@@ -120,6 +137,8 @@ static void run(struct run *r, const char *dir, bool queues, int bad,
     c.n_langs = 1;
     strcpy(c.lang[0], "aa");
     assert_int_equal(model_new(&r->m, &c, &device.k, 1, true), 0);
+    for (int i = 0; i < r->m.ps.n; i++) r->all += r->m.ps.p[i].n;
+    r->tokens = r->m.ps.p[r->m.tokens].n;
     tape_init(&r->t, &device.k, &r->m.ps);
     options.dir = dir;
     options.steps = 40;
@@ -247,6 +266,27 @@ static void a_gradient_that_is_not_finite_ends_the_run_at_its_step_whenever_it_i
     free(want);
 }
 
+/* Where first gradients are written and not added to zeros, that of a matrix that nobody has
+ * written is zeros, and not the step before's: of n ones the norm is sqrt(n). */
+static void a_gradient_that_nobody_wrote_is_zeros(void **state)
+{
+    (void)state;
+    struct trainer_options o = plain;
+    o.log_every = 1;
+    struct run r = { .losses = 3, .ones = true };
+    run(&r, "ones", false, 0, &o);
+    assert_int_equal(r.status, 0);
+    char *log = log_of("ones"), *at = log;
+    for (int64_t step = 0; step < 40; step++) {
+        double ones = (double)(r.all - (step % 2 ? r.tokens : 0));
+        at = strstr(at, "\"grad_norm\":");
+        assert_non_null(at);
+        at += strlen("\"grad_norm\":");
+        assert_float_equal(strtod(at, NULL), sqrt(ones), 1e-3);
+    }
+    free(log);
+}
+
 /* Warm-up reaches the peak at its last step; then nothing, a straight line to 0 at the last step,
  * or peak * sqrt(warmup / step). By hand, for a peak of 8, 4 steps of warm-up and 20 in all. */
 static void learning_rates_by_value(void **state)
@@ -297,10 +337,15 @@ static void best_and_patience(void **state)
 int main(void)
 {
     if (scratch_enter() < 0 || file_write("vocab", "w0 3\nw1 2\nw2 1\n", 15) < 0) return 1;
+    /* 8 numbers each: as many as a matrix has whose gradient may be missing (params.c) */
+    FILE *large = fopen("large", "w");
+    for (int i = 0; i < 1 << 13; i++) fprintf(large, "w%d 1\n", i);
+    if (fclose(large) != 0) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_that_does_not_wait_logs_and_saves_the_same),
         cmocka_unit_test(
             a_gradient_that_is_not_finite_ends_the_run_at_its_step_whenever_it_is_found),
+        cmocka_unit_test(a_gradient_that_nobody_wrote_is_zeros),
         cmocka_unit_test(learning_rates_by_value),
         cmocka_unit_test(best_and_patience),
     };
