@@ -214,6 +214,9 @@ static double size_unit(const char *s)
     return *s ? 0 : m;
 }
 
+/* 0 says "never" or "all there is" to many options: less than one second or byte does not. */
+static double at_least_one(double x) { return x > 0 && x < 1 ? 1 : x; }
+
 static int read_size(const struct opt *row, size_t *to, const char *value)
 {
     char *end;
@@ -229,7 +232,7 @@ static int read_size(const struct opt *row, size_t *to, const char *value)
     /* Below 2^63, in double: the next larger one would not be converted. */
     if (!(x < 9e18)) return err_set("%s is out of range", value);
     if (check_range(row, x, value, " bytes") < 0) return -1;
-    *to = (size_t)x;
+    *to = (size_t)at_least_one(x);
     return 0;
 }
 
@@ -262,8 +265,7 @@ static int read_time(const struct opt *row, int64_t *to, const char *value)
     /* below 2^63, in double */
     if (!(x < 9e18)) return err_set("%s is out of range", value);
     if (check_range(row, x, value, " seconds") < 0) return -1;
-    /* 0 says "never" to most options: half a second does not */
-    *to = x > 0 && x < 1 ? 1 : (int64_t)x;
+    *to = (int64_t)at_least_one(x);
     return 0;
 }
 

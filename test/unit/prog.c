@@ -159,7 +159,11 @@ static void sizes_and_times_have_units(void **state)
                   { "-m 2g", (size_t)2 << 30 },
                   { "-m 2GiB", (size_t)2 << 30 },
                   { "-m 3TB", (size_t)3 << 40 },
-                  { "-m 7B", 7 } };
+                  { "-m 7B", 7 },
+                  { "-m 0.5", 1 },
+                  { "-m 1.5", 1 },
+                  { "-m 0.0001K", 1 },
+                  { "-m 0%", 0 } };
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         good(sizes[i].s);
         assert_true(o.memory == sizes[i].v);
