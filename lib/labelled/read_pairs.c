@@ -197,8 +197,8 @@ static int read_columns(struct labelled_set *s, struct content *c, const struct 
         /* the first language's name is taken only if there is no other */
         const char *more = strstr(p + 9 + n, "sentence1_");
         if (more && more < stop)
-            return err_set("%s:1: has columns of several languages; choose one with LANG=FILE",
-                           s->name);
+            return err_set("%s:%zu: has columns of several languages; choose one with LANG=FILE",
+                           s->name, (size_t)c->before + first_line(c) + 1);
         snprintf(lang, sizeof lang, "%.*s", (int)n, p + 9);
     }
     snprintf(a, sizeof a, "sentence1%s", lang);

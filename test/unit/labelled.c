@@ -95,6 +95,8 @@ static void xtreme_pairs(void **state)
     is("columns", 1);
     assert_string_equal(set.v[0].text[1], "b");
     BAD("x:2: the header has no column 'hypo'", "\na\tpremise\n", .format = "xnli-mt");
+    BAD("x:3: has columns of several languages",
+        "\r\n\nlabel\tsentence1_en\tsentence2_en\tsentence1_sw\tsentence2_sw\n", 0);
     GOOD("\na\tb\tneutral\nc\td\tentailment\n", .kind = LABELLED_PAIRS, .strict = true);
     assert_int_equal(set.v[0].label, 1);
     assert_int_equal(set.v[0].line, 2);
