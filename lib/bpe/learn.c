@@ -453,17 +453,19 @@ static void learn_free(struct learn *l)
     side_free(&l->on_right);
 }
 
-/* A pair stands in a word at most as often as the word has bytes: no sum of pairs passes 2^63. */
-static int check_counts(const struct counted_word *words, size_t n)
+/* A pair stands in a word at most as often as the word has bytes: no sum of pairs passes 2^63.
+ * Weighted counts are told in words, and not in the units that they are in here. */
+static int check_counts(const struct counted_word *words, size_t n, uint32_t unit_shift)
 {
     uint64_t all = 0, its;
     for (size_t i = 0; i < n; i++)
         if (__builtin_mul_overflow(words[i].count, (uint64_t)words[i].n, &its)
             || __builtin_add_overflow(all, its, &all) || all >> 63)
-            return err_set("\"%.*s\": with its count of %llu the pairs of letters may add up to "
-                           "2^63 or more",
+            return err_set("\"%.*s\": with its %scount of %llu the pairs of letters may add up to "
+                           "2^%u or more",
                            (int)(words[i].n < 40 ? words[i].n : 40), words[i].s,
-                           (unsigned long long)words[i].count);
+                           unit_shift ? "weighted " : "",
+                           (unsigned long long)(words[i].count >> unit_shift), 63 - unit_shift);
     return 0;
 }
 
@@ -471,7 +473,7 @@ int bpe_learn(const struct counted_word *words, size_t n, const struct learn_opt
               struct codes *to)
 {
     if (!n) return err_set("the text has no words; there is nothing to learn from");
-    if (check_counts(words, n) < 0) return -1;
+    if (check_counts(words, n, o->unit_shift) < 0) return -1;
     struct learn l = { 0 };
     symbols_init(&l.names);
     uint64_t least = o->min_frequency ? o->min_frequency : 1;
