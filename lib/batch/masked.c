@@ -171,6 +171,7 @@ int masked_largest(void *self, void *batch, const void *host_batch, int tokens)
     struct masked *b = batch;
     int longest = o->longest;
     (void)host_batch;
+    if (o->s.sentences && batch_rows_fit((int64_t)o->s.sentences * longest) < 0) return -1;
     /* a batch of the pool has a number of pairs, not of tokens */
     if (o->s.pool) tokens = pair_pool_most_rows(o->s.pool, longest);
     else if (o->s.sentences) tokens = o->s.sentences * longest;

@@ -159,10 +159,12 @@ void seq2seq_lengths(const struct setup *s, int *usual, int *longest)
     *usual = n < 1 ? 1 : n > x.longest ? x.longest : (int)n;
 }
 
-void seq2seq_largest(struct seq2seq *b, const struct setup *s, int tokens)
+int seq2seq_largest(struct seq2seq *b, const struct setup *s, int tokens)
 {
     int usual, longest;
     seq2seq_lengths(s, &usual, &longest);
+    /* <s> x </s> and <s> y: a pass counts both */
+    if (batch_rows_fit((int64_t)s->sentences * (2 * longest + 3)) < 0) return -1;
     uint32_t *ids = mem_zero((size_t)longest + 1, sizeof *ids);
     seq2seq_clear(b);
     if (s->sentences)
@@ -174,13 +176,13 @@ void seq2seq_largest(struct seq2seq *b, const struct setup *s, int tokens)
         seq2seq_add(b, ids, longest, 0, ids, longest, 0, 0);
     }
     free(ids);
+    return 0;
 }
 
 static int largest(void *self, void *batch, const void *host_batch, int tokens)
 {
     (void)host_batch;
-    seq2seq_largest(batch, &((struct seq2seq_self *)self)->s, tokens);
-    return 0;
+    return seq2seq_largest(batch, &((struct seq2seq_self *)self)->s, tokens);
 }
 
 const struct batch_kind batch_seq2seq = {

@@ -50,8 +50,9 @@ const uint8_t *seq2seq_allowed(const struct seq2seq_options *o, const struct mod
 /* Tokens of a sentence on average, and of the longest one that is used, of the text and pairs
  * that are trained on. */
 void seq2seq_lengths(const struct setup *s, int *usual, int *longest);
-/* The largest batch of pairs with micro-batches of so many tokens a side. */
-void seq2seq_largest(struct seq2seq *b, const struct setup *s, int tokens);
+/* The largest batch of pairs with micro-batches of so many tokens per side. -1 with a message: its
+ * rows cannot be counted. */
+int seq2seq_largest(struct seq2seq *b, const struct setup *s, int tokens);
 
 /* Direction `d` of translating between n languages, counted over all ordered pairs of them. */
 struct direction { int src, tgt; };

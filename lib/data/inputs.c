@@ -49,7 +49,8 @@ const struct opt inputs_text_rows[] = {
 const struct opt inputs_batch_rows[] = {
     { "tokens|tokens-per-batch", 0, OPT_INT(inputs, tokens), "N",
       "tokens per micro-batch (of pairs: per side)", .min = 1, .max = 1e7 },
-    /* times the 4,096 positions of the largest model this is below 2^31: rows are counted in int */
+    /* rows are counted in int, and a sentence has 4,096 at most; of two sides or pairs there may be
+     * more (batch_rows_fit) */
     { "batch|batch-size", 0, OPT_INT(inputs, sentences), "N",
       "sentences or pairs per micro-batch, in place of --tokens; 0: by --tokens", .min = 0,
       .max = 5e5 },

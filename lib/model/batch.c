@@ -1,7 +1,18 @@
 #include "lib/model/batch.h"
+#include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include "common/err.h"
 #include "common/mem.h"
+
+int batch_rows_fit(int64_t rows)
+{
+    if (rows <= INT_MAX) return 0;
+    return err_set("a micro-batch may have %" PRId64 " rows; more than 2^31 - 1 cannot be counted: "
+                   "lower --batch, --tokens or --translate-ahead",
+                   rows);
+}
 
 static void rows_room(struct batch *b, int more)
 {

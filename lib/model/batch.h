@@ -28,6 +28,9 @@ void batch_begin(struct batch *b);
 void batch_append(struct batch *b, const struct batch_part *part, uint64_t sample);
 /* Appends sentence s of `from` as it stands there: what it reads, positions, types, numbers. */
 void batch_copy(struct batch *to, const struct batch *from, int s);
+/* Rows of a micro-batch, on all its sides, are counted in int: 0 if `rows` fits, else -1 with a
+ * message that says what to lower. For plans, before anything is made of that size. */
+int batch_rows_fit(int64_t rows);
 void batch_clear(struct batch *b);
 void batch_free(struct batch *b);
 

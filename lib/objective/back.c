@@ -222,6 +222,9 @@ static int largest(void *self, void *batch, const void *host_batch, int tokens)
     int usual, longest;
     (void)host_batch;
     seq2seq_lengths(&x->base.s, &usual, &longest);
+    int64_t each = x->base.s.sentences ? (int64_t)x->base.s.sentences * (longest + 2)
+                                       : (int64_t)tokens + longest + 2;
+    if (batch_rows_fit(x->ahead * each) < 0) return -1;
     uint32_t *ids = mem_zero((size_t)longest + 1, sizeof *ids);
     batch_clear(&b->real);
     mem_room(&b->end, &b->end_cap, (size_t)x->ahead, sizeof *b->end);

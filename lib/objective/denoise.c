@@ -68,8 +68,7 @@ static int largest(void *self, void *batch, const void *host_batch, int tokens)
     struct denoise *x = self;
     (void)host_batch;
     /* rounded up, where tokens_of rounds down: a plan must hold */
-    seq2seq_largest(batch, &x->base.s, x->tokens ? x->tokens : (tokens + 1) / 2);
-    return 0;
+    return seq2seq_largest(batch, &x->base.s, x->tokens ? x->tokens : (tokens + 1) / 2);
 }
 
 static const struct batch_kind kind = {

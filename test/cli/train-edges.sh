@@ -18,6 +18,25 @@ finetune "${small[@]}" --task unmt --train aa=aa.shd --train bb=bb.shd --valid a
 pretrain "${small[@]}" --train aa=aa.shd --valid aa=aa.shd --steps 6 --accumulate 2 --longest 4000 \
     --out pre
 
+# a micro-batch with more rows than an int counts is refused by what they are, before memory is
+# taken for it: pairs as TLM reads them, both sides of translation, MASS's encoder and decoder, and
+# what is translated ahead
+seq 4094 | sed 's/.*/w1/' | paste -sd ' ' > huge
+for l in aa bb; do binarize -q -v vocab -l $l -o $l.huge.shd < huge; done
+wide=("${small[@]}" --positions 4096 --longest 4094 --steps 1)
+rows() {
+    [ -n "${ISOGLOT_TEST_SANITIZED-}" ] || ulimit -v 4000000
+    fails 1 "a micro-batch may have $1 rows; more than 2\^31 - 1 cannot be" "${@:2}" --out no
+}
+(rows $((500000 * (2 * 4094 + 4))) pretrain "${wide[@]}" --train aa=aa.shd --train bb=bb.shd \
+    --objective tlm --parallel aa-bb=s,s --batch 500000)
+(rows $((500000 * (4094 + 2 + 4094 + 1))) finetune "${wide[@]}" --task mt \
+    --parallel aa-bb=huge,huge --batch 500000)
+(rows $((500000 * 2 * (4094 + 2))) pretrain "${wide[@]}" --train aa=aa.huge.shd --objective mass \
+    --decoder-layers 1 --batch 500000)
+(rows $((1000 * 600 * (4094 + 2))) finetune "${wide[@]}" --task unmt --train aa=aa.huge.shd \
+    --train bb=bb.huge.shd --batch 600 --translate-ahead 1000 --save-every 1000 --valid-every 1000)
+
 # validation text of which nothing would be predicted, and shards of the wrong language, are refused
 # before anything is written
 echo w1 | binarize -q -v vocab -l aa -o tiny.shd
