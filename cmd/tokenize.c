@@ -223,8 +223,8 @@ static int run(const struct args *args)
 int main(int argc, char **argv)
 {
     struct args args;
-    two_dashes(argc, argv);
     /* before prog_start, which would read -no-escape as letters */
+    two_dashes(argc, argv);
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
     if (o.t.prepare.penn && !o.t.prepare.punctuation && !o.xlm)

@@ -161,7 +161,6 @@ static int run(void)
         err_set("%s: has no decoder; translation needs an encoder-decoder (finetune --task unmt or "
                 "mt makes one)",
                 dir);
-        /* said before text is waited for */
         goto done;
     }
     int src = model_config_text_lang(&m.c, m.enc.languages >= 0, o.src, "--src");
@@ -172,8 +171,8 @@ static int run(void)
         && (!(raw.out = raw_open(dir, o.tgt, false)) || !(raw.work = raw_work_new(raw.out))))
         goto done;
     decoder_init(&d, &m);
-    /* Target-vocabulary masking: only words of the target language can be chosen (model.h). */
-    /* may be NULL: the model does not know */
+    /* Target-vocabulary masking: only words of the target language can be chosen (model.h), or
+     * all where the model does not know them (NULL). */
     if (o.mask) o.d.seen = m.seen[tgt];
     o.d.n_best = o.n_best ? o.n_best : 1;
     /* The model is open before text is waited for: what is wrong with it is said at once. */

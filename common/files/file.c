@@ -784,7 +784,7 @@ FILE *tmp_open(const char *dir)
     /* A file without a name: nothing remains of it, however the process ends. */
     int fd = io_open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
     /* O_TMPFILE: ext4, XFS, Btrfs and tmpfs have it, network file systems do not */
-    if (fd < 0) {                            /* a file system without O_TMPFILE */
+    if (fd < 0) {
         char *name = path_join(dir, "isoglot.XXXXXX");
         fd = mkostemp(name, O_CLOEXEC);
         if (fd >= 0) unlink(name);

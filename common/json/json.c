@@ -86,8 +86,7 @@ bool json_too_many(const char *text, size_t n)
     size_t values = 1, most = n / 4 < JSON_FREE ? JSON_FREE : n / 4;
     if (most > JSON_MOST) most = JSON_MOST;
     bool in_string = false;
-    /* Each value takes two bytes or more: short texts need no counting. */
-    /* nearly every document */
+    /* Each value takes two bytes or more: short texts, as nearly all are, need no counting. */
     if (n / 2 < most) return false;
     for (size_t i = 0; i < n && values <= most; i++) {
         char c = text[i];

@@ -220,9 +220,8 @@ static int apply(const struct opt_line *line)
 {
     bool unreadable;
     for (size_t i = 0; i < line->n; i++)
-        /* The last one counts, as with any other option; it is read before the others are
-         * applied. */
-        /* looked for among what is given, since it must be read before the rest is applied */
+        /* The last one counts, as with any other option; sought here, since it must be read before
+         * the others are applied. */
         if (line->v[i].o->value == &std.config) std.config = line->v[i].value;
     if (std.config && !*std.config)
         return prog_usage("--config: the value is empty; expected FILE");

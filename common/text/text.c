@@ -237,8 +237,7 @@ struct text *text_open_as(const char *path, const char *name, int flags)
     struct text *t = mem_zero(1, sizeof *t);
     t->name = mem_dup(name);
     t->fd = fd;
-    /* text_replace_all(): --replace-invalid holds for every text of a program. */
-    /* the program's option, whoever opens the text */
+    /* text_replace_all(): --replace-invalid holds for every text of a program, whoever opens it */
     t->flags = flags | always;
     t->next_line = 1;
     /* One buffer for what is read; compressed text is decoded from it. */
@@ -402,8 +401,8 @@ static int block(struct text *t, size_t want, bool parts, size_t longest, char *
         /* TEXT_LIVE: what a person has typed must not wait for a full block */
         bool enough = t->n >= want || (t->flags & TEXT_LIVE && t->n > looked && !input_ready(t));
         if (enough && (nl = last_cut(t->buf + looked, t->n - looked, parts))) break;
-        /* searched once: linear in the line */
-        if (enough) looked = t->n;                   /* one long line */
+        /* one long line, searched once: linear in it */
+        if (enough) looked = t->n;
         if (!parts && looked > limits.line) return too_long(t, t->next_line);
         if (t->n > longest)
             return err_set(
@@ -414,8 +413,8 @@ static int block(struct text *t, size_t want, bool parts, size_t longest, char *
     }
     if (!t->n) return 0;
     size_t len = nl ? (size_t)(nl + 1 - t->buf) : t->n;
-    /* the last fill may have brought much more than a block */
-    if (len > want + READ) {                         /* much more than a block: cut it too */
+    /* the last fill may have brought much more than a block: cut it too */
+    if (len > want + READ) {
         char *p = last_cut(t->buf, want, parts);
         if (!p) p = memchr(t->buf + want, '\n', len - want);
         if (p) len = (size_t)(p + 1 - t->buf);

@@ -327,8 +327,7 @@ static uint32_t finish(struct vocab *v)
 {
     /* A power of two, so that a mask finds the slot. */
     uint32_t size = 16;
-    /* At most three quarters full. */
-    /* 4/3 n slots are three quarters full */
+    /* At most three quarters full: 4/3 n slots. */
     while (size < v->n + v->n / 3) size *= 2;
     v->slot = mem_zero(size, sizeof *v->slot);
     v->mask = size - 1;
@@ -406,8 +405,7 @@ int vocab_write(const struct vocab *v, const char *path)
     struct out *o = out_open(path);
     if (!o) return -1;
     bool counts = false;
-    /* A file that had no counts is written without. */
-    /* counts that are all 0 were not there */
+    /* A file that had no counts, which are all 0 here, is written without. */
     for (uint32_t i = VOCAB_SPECIALS; i < v->n && !counts; i++) counts = v->count[i] != 0;
     FILE *f = out_stdio(o);
     for (uint32_t i = VOCAB_SPECIALS; i < v->n; i++)

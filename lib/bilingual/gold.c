@@ -25,8 +25,8 @@ int gold_read(const char *path, const struct vectors *src, const struct vectors 
     memset(g, 0, sizeof *g);
     struct gold_line *lines = NULL;
     size_t n = 0, cap = 0;
-    /* used as a set of words: each has one number, which nobody reads */
-    struct vectors *seen = vectors_new(1);       /* the file's source words, each once */
+    /* the file's source words, each once: a set of words, whose one number nobody reads */
+    struct vectors *seen = vectors_new(1);
     float one = 1;
     vectors_index(seen);
     struct dictionary_line l;

@@ -416,8 +416,8 @@ int masking_choose(const struct masker *k, const struct masking_text *t, struct 
     x.of = mem_alloc((size_t)n * sizeof *x.of);
     find_words(&x, original, n, k->words);
     double share = o->select * may;
-    /* to the nearest, halves to even: Python's round, as in BERT's and ALBERT's code */
-    /* SpanBERT's code rounds up, BERT's and ALBERT's to the nearest */
+    /* SpanBERT's code rounds up, BERT's and ALBERT's to the nearest, halves to even (Python's
+     * round) */
     x.budget = (int)(once ? ceil(share) : rint(share));
     if (x.budget < 1) x.budget = 1;
     if (o->scheme == MASKING_PMI) units_by_lists(&x, k, t, draws, number);

@@ -208,7 +208,6 @@ void raw_decode_word(const struct raw_text *p, const char *tokens, size_t n, str
     if (p->subword) { subword_join(p->subword, tokens, n, word); return; }
     for (size_t i = 0; i < n; ) {
         if (n - i >= 3 && !memcmp(tokens + i, "@@ ", 3)) { i += 3; continue; }
-        /* a word that was cut off in the middle */
         /* decoding may stop at its limit within a word: the marker is no text */
         if (n - i == 2 && !memcmp(tokens + i, "@@", 2)) break;
         tbuf_byte(word, tokens[i++]);

@@ -81,7 +81,8 @@ static int strip_accents(struct wordpiece_scratch *s, struct tbuf *b)
         return err_set("a line of %zu bytes is too long to remove accents from", b->n);
     UErrorCode e = U_ZERO_ERROR;
     const UNormalizer2 *nfd = unorm2_getNFDInstance(&e);
-    int32_t wide = 0, length;        /* 0: after a failure (e) ICU's functions set nothing more */
+    /* 0: after a failure (e) ICU's functions set nothing more */
+    int32_t wide = 0, length;
     mem_room(&s->wide, &s->wide_cap, b->n + 1, sizeof *s->wide);
     u_strFromUTF8((UChar *)s->wide, (int32_t)b->n + 1, &wide, b->p, (int32_t)b->n, &e);
     /* no character decomposes into more */

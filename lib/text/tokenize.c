@@ -281,7 +281,7 @@ void tokenizer_describe(const struct tokenize_options *o, char note[128])
 {
     const struct prepare_options *p = &o->prepare;
     /* of a file of the user's own the note says that there was one: its name says nothing a year
-     * later. A shard has room for 127 bytes; the longest note takes 122 */
+     * later. A shard has room for 127 bytes; the longest note takes 121 and ICU's version */
     snprintf(note, 128, "tokenize -l %.16s%s%s%s%s%s%s%s%s%s%s%s%s%s%s%s", o->lang,
              o->no_tokenize ? " none"
              : by_icu(o)    ? " icu-"

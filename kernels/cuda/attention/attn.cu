@@ -259,8 +259,8 @@ static __global__ void backward_queries(T *dQ, const T *dO, const T *Q, const T 
         keys = attn_visible(g, nq, nk, last);
     /* Queries see nothing beyond `keys`: their dS would be 0. */
     for (int at = 0; at < keys; at += tile) {
+        /* until all have read the tiles before these */
         __syncthreads();
-        /* all have read the tiles before these */
         load_tile(k, stride, K + p.h * dim, g.ldk, k_rows, at, nk, tile, dim);
         load_tile(v, stride, V + p.h * dim, g.ldv, k_rows, at, nk, tile, dim);
         __syncthreads();

@@ -252,9 +252,9 @@ static __global__ void add_tree(addends a, float *to, size_t n, bool bf16, int *
     for (int k = 0; k < a.n; k++) {
         const ranks_node &node = a.node[k];
         bool finite = true;
-#pragma unroll
         /* moved, not indexed: an array with an index that is not known at compile time would leave
          * the registers */
+#pragma unroll
         for (int d = RANKS_DEPTH - 1; d > 0; d--)
 #pragma unroll
             for (int e = 0; e < EACH; e++) s[d][e] = s[d - 1][e];
