@@ -131,10 +131,11 @@ int derive_dictionary(const struct shared *s, double share, enum dictionary_by b
 {
     const struct vocab *v = s->vocab;
     uint32_t n = 0, want = (uint32_t)lround(share * s->types);
-    uint64_t all = 0, covered = 0;
+    /* in double: counts of a merged vocabulary may have 64 bits each */
+    double all = 0, covered = 0;
     struct type *own = mem_alloc(v->n * sizeof *own);
     for (uint32_t id = VOCAB_SPECIALS; id < v->n; id++) {
-        all += v->count[id];
+        all += (double)v->count[id];
         if (!shared_has(s, id)) own[n++] = (struct type){ id, v->count[id] };
     }
     if (want > n) {
@@ -156,11 +157,11 @@ int derive_dictionary(const struct shared *s, double share, enum dictionary_by b
     /* by id and not as drawn, so that both ways give the same order of lines */
     for (uint32_t id = VOCAB_SPECIALS; id < v->n; id++) {
         if (!chosen[id]) continue;
-        covered += v->count[id];
+        covered += (double)v->count[id];
         fprintf(out_stdio(out), "%s\t" SCRIPT_MARK "%s\n", vocab_token(v, id), vocab_token(v, id));
     }
     *entries = want;
-    *mass = all ? (double)covered / (double)all : 0;
+    *mass = all > 0 ? covered / all : 0;
     free(order);
     free(chosen);
     free(own);

@@ -86,6 +86,10 @@ cmp -s <($D --dict-share 0.1 --vocab --seed 1 < vocab) <($D --dict-share 0.1 \
     --vocab --seed 2 < vocab) && fail "one dictionary"
 derive-lang --dict-share 1 --vocab < vocab 2>&1 > /dev/null |
     has "$n of $n types in the dictionary: 100.0% of occurrences"
+# (2^63 and 2^63 are more than 64 bits)
+printf 'a 9223372036854775808\nb 9223372036854775808\n' |
+    derive-lang --dict-share 0.5 --vocab 2>&1 > /dev/null |
+    has "1 of 2 types in the dictionary: 50.0% of occurrences"
 
 # --- order models ---------------------------------------------------------------------------------
 # trees SENTENCES SEED SWAP: "the big dog saw an old cat ." with the adjectives before (0) or behind
