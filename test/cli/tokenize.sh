@@ -97,6 +97,11 @@ is "$(tokenize -l ne --normalize-indic --describe)" "tokenize -l ne indic normal
 : > none
 is "$(tokenize -l en -a -x --protected none --nonbreaking none --normalize-punctuation --penn \
     --describe)" "tokenize -l en moses -a -x -p -b punct penn"
+# (the longest note there is, of a language whose code has the most letters: its end is whole)
+tokenize -l abcdefghijklmnopqrstuvwxyzabcde --segment icu -a -x --protected none \
+    --nonbreaking none --no-escape --replace-unicode-punctuation --normalize-punctuation --penn \
+    --remove-non-printing --remove-diacritics --normalize-indic --lowercase-and-remove-accent \
+    --case-marker --describe | has ' normalize-indic lower case-marker$' || fail "a note is cut"
 
 # A shard records which ICU it was.
 echo 'ภาษาไทย' | tokenize -l th > th.tok
