@@ -81,12 +81,13 @@ static int judge_numbers(const struct labelled_set *gold, const struct labelled_
                          struct judged *out)
 {
     for (size_t i = 0; i < gold->n; i++) {
-        if (isnan(gold->v[i].score))
-            return err_set("%s:%llu: a correlation needs a number per example, and this line has "
-                           "none",
+        /* with an infinite one Pearson's is none, and intervals would be of the others' */
+        if (!isfinite(gold->v[i].score))
+            return err_set("%s:%llu: a correlation needs a finite number per example, and this "
+                           "line has none",
                            gold->name, line_of(gold, i));
-        if (isnan(p->v[i].score))
-            return err_set("%s:%llu: '%.60s' is not a number", p->name, line_of(p, i),
+        if (!isfinite(p->v[i].score))
+            return err_set("%s:%llu: '%.60s' is not a finite number", p->name, line_of(p, i),
                            p->v[i].text[0]);
         out->of[i][0] = gold->v[i].score;
         out->of[i][1] = p->v[i].score;

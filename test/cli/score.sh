@@ -120,9 +120,17 @@ fails 1 'standard input:5: sentence 2 has 1 words, but 2 in gold.tags, line 5' b
 printf 'The\tDET\ncat\tNOUN\n' > w
 fails 1 "standard input:2: the word is 'dog', but 'cat' in w" bash \
     -c "printf 'The\tX\ndog\tX\n' | score -m tag-accuracy w"
-fails 1 "gold:1: a correlation needs a number per example" bash -c "cat a | score -m spearman gold"
-fails 1 "standard input:1: 'x' is not a number" bash -c "echo 1 > n; echo x | score -m pearson n"
-fails 1 "standard input:1: '' is not a number" bash -c "printf '\\t7\\n' | score -m pearson n"
+fails 1 "gold:1: a correlation needs a finite number per example" bash \
+    -c "cat a | score -m spearman gold"
+echo 1 > n
+fails 1 "standard input:1: 'x' is not a finite number" score -m pearson n < <(echo x)
+fails 1 "standard input:1: '' is not a finite number" score -m pearson n < <(printf '\t7\n')
+# (with these Pearson's would be none, and its interval 1 to 1)
+printf '4\n2\n1\n' > n
+fails 1 "standard input:2: 'inf' is not a finite number" bash \
+    -c "printf '4\ninf\n2\n' | score -m pearson n"
+fails 1 "n:2: a correlation needs a finite number per example" bash \
+    -c "printf '4\n1e999\n1\n' > n; printf '4\n2\n1\n' | score -m spearman n"
 fails 1 'gold.json:1: not valid JSON' bash \
     -c "echo '{\"data\": ' > gold.json; echo {} | score -m squad gold.json"
 printf '{"data": [{"paragraphs": [{"context": "a b", '\
