@@ -1,7 +1,8 @@
 # shrink.awk -v SHRINK=N PLAN: a plan with its sizes divided and nothing else changed, for `make
 # rehearse/X`: the same stages with the same options. Widths, tokens and batches are an Nth; every
-# training has 12 steps, and what else is counted in its steps shrinks with them; vocabularies,
-# queues and numbers of pairs are what stand-in.awk's texts bear.
+# training has 12 steps, and what else is counted in its steps shrinks with them, but it is
+# validated and saved four times at most; vocabularies, queues and numbers of pairs are what
+# stand-in.awk's texts bear.
 BEGIN { FS = OFS = "\t"; if (!SHRINK) SHRINK = 16; STEPS = 12 }
 /^#/ || $6 !~ /(pretrain|finetune|align-post|bpe-learn|vocab-count|embed|ngrams|dict-induce) / {
     print; next
@@ -29,7 +30,9 @@ function shrunk(option, v) {
     if (option == "--denoise") return ramp(v)
     if (v !~ /^[0-9]+$/) return v
     if (option == "--steps") return STEPS
-    if (option ~ /^--(warmup|valid-every|save-every)$/) return v ? of_steps(v) : v
+    if (option == "--warmup") return v ? of_steps(v) : v
+    # a fifth validation would show nothing that four do not
+    if (option ~ /^--(valid|save)-every$/) return v ? at_least(STEPS / 4, of_steps(v)) : v
     if (option == "--epochs") return 1
     if (option ~ /^--(dim|ffn|embed-dim|projection)$/) return at_least(16, v / SHRINK)
     if (option == "--tokens") return at_least(512, v / SHRINK)

@@ -9,7 +9,7 @@ export RUNS=$PWD/runs MAKE=make SEEDS=1
 conduct() { "$P/conduct" "$@"; }
 
 # numbers alone are others, in every stage; a step of 8,192 tokens becomes one of 512, 12 of them
-# stand for 400,000, and 10,000 of those for one
+# stand for 400,000, and 10,000 of those for one; but validated and saved is every third at most
 for x in unmt-deen mono derived cs-deen; do
     EXPERIMENTS=$P/experiments TOP=$TOP BIN=$BIN SCALE=paper DEVICE=auto \
         "$P/plan" $x > plan
@@ -19,10 +19,11 @@ for x in unmt-deen mono derived cs-deen; do
     ! grep -o 'exec pretrain .*' small | grep -v -e '--steps 12 ' || fail "$x: long trainings"
 done
 printf 'a\tgpu\to\ti\tp\texec finetune --dim 1024 --steps 400000 --warmup 10000 %s %s\n' \
-    '--valid-every 100000 --tokens 8192' \
+    '--valid-every 1000 --save-every 200000 --tokens 8192' \
     '--denoise 0:1,100000:0.1,300000:0 --lr 1e-4 --positions 512' |
     awk -v SHRINK=16 -f "$P/shrink.awk" > small
-is "$(cut -f 6 small)" "exec finetune --dim 64 --steps 12 --warmup 1 --valid-every 3 --tokens 512 \
+is "$(cut -f 6 small)" "exec finetune --dim 64 --steps 12 --warmup 1 --valid-every 3 \
+--save-every 6 --tokens 512 \
 --denoise 0:1,4:0.1,11:0 --lr 1e-4 --positions 512"
 
 # invented texts: sentence N of one language is that of the other, word by word

@@ -7,7 +7,8 @@ unset MAKEFLAGS MAKELEVEL MFLAGS CORPUS_CACHE RUN SEEDS SCALE LIFELINE A B DEVIC
     LAUNCH_GPU LAUNCH_RANKS RANKS PRECISION START GPU_JOBS CPU_JOBS GPUS DISK REHEARSE SHRINK \
     SYSTEMS PARSER TASKS
 P=$TOP/pipelines
-export RUNS=$PWD/runs MAKE=make SEEDS=1
+# half the width and the tokens that pipeline-rehearse asks for by saying nothing
+export RUNS=$PWD/runs MAKE=make SEEDS=1 SHRINK=32
 rehearsed() {       # EXPERIMENT SETTING...
     env "${@:2}" "$P/conduct" rehearse $1 > out 2>&1 || { tail -n 20 out; fail "$1"; }
     ! command -v gnuplot > /dev/null || ! grep 'lacks a picture' out || fail "$1's page"
