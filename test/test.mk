@@ -48,8 +48,12 @@ cli-parts: $(BINS) $(if $(SAN),,$(if $(MPICC),$(MPI_LIB))) $(TOOLS:%=$(O)/test/t
 ##                      FIXED=1 the ones of .ci/run; LIST=1 only lists them; RANDOM=50 SEED=1
 ##                      plants so many that are drawn instead
 .PHONY: mutants
+# those that drawn mistakes meet where they reach them, but the emulated device's and whole recipes
+REACHING := $(UNITS:%=unit/%) $(filter-out $(addprefix cli/,arrows columns cuda% debian docs \
+    faults-r% large% newcomer% pipeline-% ranks-faults ranks-nccl rehearse-% runner slurm-% \
+    symbols tree), $(patsubst test/%.sh,%,$(filter-out %/lib.sh,$(wildcard test/cli/*.sh))))
 mutants: setup
-	@TESTS='$(or $(TESTS),$(QUICK) unit/ops)' test/mutants/run $(if $(LIST),--list) \
+	@TESTS='$(or $(TESTS),$(REACHING))' test/mutants/run $(if $(LIST),--list) \
 	    $(if $(FIXED),--fixed) $(if $(CHANGED),--changed $(CHANGED)) \
 	    $(if $(RANDOM),--drawn $(RANDOM) $(or $(SEED),1)) $(M)
 

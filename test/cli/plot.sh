@@ -32,6 +32,9 @@ step, time, tag (--y)"
 plot curves runs/a tagged -y loss -y tag -o n.svg 2> err
 is "$(cat err)" "plot: runs/a: has no field tag, and no curve there
 plot: tagged: has no field loss, and no curve there"
+plot curves -q tagged runs/a -o n.svg 2> err       # whose it is, not those of the next as well
+is "$(cat err)" "plot: tagged: is not in the figure: it has none of the fields loss; its own are \
+step, time, tag (--y)"
 plot curves runs/a runs/b -o n.svg 2> err; is "$(cat err)" ""
 plot curves runs/a --log-y --width 500 --height 300 -o l.svg
 grep -q '> *900</text>' l.svg && grep -q 'viewBox="0 0 500 300"' l.svg ||

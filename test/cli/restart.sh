@@ -62,6 +62,14 @@ for _ in $(seq 3000); do [ -e clock/last ] && break; sleep 0.1; done
 [ -e clock/last ] || fail "no checkpoint by the clock"
 kill -9 $pid; wait $pid 2>/dev/null || true
 ckpt info clock/last > /dev/null
+# asked to stop, a run of any length ends with 75 and the step that it has come to
+lines=$(wc -l < clock/log.jsonl)
+"${run[@]}" --save-every 0 --valid-every 0 --steps 1000000000 --out clock --resume & pid=$!
+while [ "$(wc -l < clock/log.jsonl)" -le "$lines" ] && kill -0 $pid 2>/dev/null; do sleep 0.1; done
+kill -TERM $pid
+for _ in $(seq 600); do kill -0 $pid 2>/dev/null || break; sleep 0.1; done
+! kill -9 $pid 2>/dev/null || fail "a minute after SIGTERM it still trains"
+status=0; wait $pid || status=$?; is $status 75
 
 # the disk fills up while a later checkpoint is written: one line, and the ones before stay
 cp -r whole full; rm -rf full/checkpoints/step-0000030* full/best full/last
