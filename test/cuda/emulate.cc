@@ -36,16 +36,15 @@ static void die(const char *why)
 
 /* Stacks begin at different places of their pages, and what lies on them in different sets of the
  * processor's caches: else most of a switch is waiting for memory. */
-enum { THREADS = 1024, STACK = 320 << 10, APART = 13 * 64, MOST_APART = 64 << 10, WARP = 32,
-       SLOT = 64, COPIES = 256 };
-enum state { READY, AT_BARRIER, AT_WARP, DONE };
+enum { THREADS = 1024, STACK = 320 << 10, APART = 13 * 64, MOST_APART = 64 << 10,
+       USED = STACK - MOST_APART, WARP = 32, SLOT = 64, COPIES = 256 };
+enum state : unsigned char { READY, AT_BARRIER, AT_WARP, DONE };
 
 struct copy { void *to; const void *from; bool there; int group; };
 struct alignas(64) fibre {
-    char *stack;
+    char *stack;                          /* from its first instruction to its last */
     void *sp;                             /* where it goes on */
     void *fake;                           /* AddressSanitizer's */
-    enum state state;
     int parity;                           /* of the warp's two sets of slots */
     enum emulate_op op;                   /* AT_WARP: which it waits at */
     int n_copies, group;
@@ -57,6 +56,11 @@ struct alignas(64) fibre {
 
 dim3 threadIdx, blockIdx, blockDim, gridDim;
 static struct fibre fibres[THREADS];
+static enum state state[THREADS];         /* by themselves: they are looked through all the time */
+/* Stacks that no thread is on, the last one that was left on top: threads that do not wait come one
+ * after the other on the same, which is in the cache. */
+static char *spare[THREADS];
+static int n_spare, n_stacks;
 static struct copy (*copies_of)[COPIES];
 static int current, n_threads, live, waiting;
 static int warp_live[THREADS / WARP], warp_waiting[THREADS / WARP];
@@ -111,17 +115,44 @@ static void fibre_main(void)
 #endif
     body(body_ctx);
     if (fibres[current].n_copies) die("a thread ends with copies under way");
-    fibres[current].state = DONE;
+    state[current] = DONE;
     to_scheduler(true);
+}
+
+static void fibre_start(struct fibre *f)
+{
+    if (!n_spare) {
+        char *stack = (char *)mmap(NULL, STACK, PROT_READ | PROT_WRITE,
+                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (stack == (char *)MAP_FAILED) die("no memory for stacks");
+        races_forget(stack, STACK);
+        spare[n_spare++] = stack + n_stacks++ * APART % MOST_APART;
+    }
+    f->stack = spare[--n_spare];
+    f->fake = NULL;
+#ifdef __x86_64__
+    /* a function begins with its return address at 8 mod 16 */
+    void **sp = (void **)(f->stack + USED) - 1;
+    sp[0] = NULL;
+    *--sp = (void *)fibre_main;
+    for (int i = 0; i < 6; i++) *--sp = NULL;
+    f->sp = sp;
+#else
+    getcontext(&f->context);
+    f->context.uc_stack.ss_sp = f->stack;
+    f->context.uc_stack.ss_size = USED;
+    makecontext(&f->context, fibre_main, 0);
+#endif
 }
 
 static void to_fibre(int i)
 {
     struct fibre *f = &fibres[i];
     current = i;
+    if (!f->stack) fibre_start(f);
     threadIdx = f->index;
 #ifdef FIBRE_ASAN
-    __sanitizer_start_switch_fiber(&main_fake, f->stack, STACK);
+    __sanitizer_start_switch_fiber(&main_fake, f->stack, USED);
 #endif
 #ifdef __x86_64__
     emulate_switch(&main_sp, f->sp);
@@ -133,50 +164,26 @@ static void to_fibre(int i)
 #endif
 }
 
-static void fibre_start(struct fibre *f)
-{
-    if (!f->stack) {
-        f->stack = (char *)mmap(NULL, STACK, PROT_READ | PROT_WRITE,
-                                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (f->stack == (char *)MAP_FAILED) die("no memory for stacks");
-        races_forget(f->stack, STACK);
-    }
-    f->state = READY;
-    f->parity = f->n_copies = f->group = 0;
-    f->fake = NULL;
-#ifdef __x86_64__
-    /* a function begins with its return address at 8 mod 16 */
-    void **sp = (void **)(f->stack + STACK - (f - fibres) * APART % MOST_APART) - 1;
-    sp[0] = NULL;
-    *--sp = (void *)fibre_main;
-    for (int i = 0; i < 6; i++) *--sp = NULL;
-    f->sp = sp;
-#else
-    getcontext(&f->context);
-    f->context.uc_stack.ss_sp = f->stack;
-    f->context.uc_stack.ss_size = STACK;
-    makecontext(&f->context, fibre_main, 0);
-#endif
-}
-
 static void release(enum state from, int first, int n)
 {
     for (int i = first; i < first + n && i < n_threads; i++)
-        if (fibres[i].state == from) fibres[i].state = READY;
+        if (state[i] == from) state[i] = READY;
 }
 
 /* After thread i waited or ended: whoever waited for it goes on. */
 static void settle(int i)
 {
     int w = i / WARP;
-    if (fibres[i].state == DONE) {
+    if (state[i] == DONE) {
+        spare[n_spare++] = fibres[i].stack;
+        fibres[i].stack = NULL;
         live--;
         warp_live[w]--;
     }
     if (warp_waiting[w] > 0 && warp_waiting[w] == warp_live[w]) {
         enum emulate_op op = EMULATE_SYNC;
         for (int n = 0, l = w * WARP; l < w * WARP + WARP && l < n_threads; l++) {
-            if (fibres[l].state != AT_WARP) continue;
+            if (state[l] != AT_WARP) continue;
             if (n++ && fibres[l].op != op) die("lanes of a warp are at different operations");
             op = fibres[l].op;
         }
@@ -218,7 +225,10 @@ static void run_block(void)
         warp_live[w] = left < 0 ? 0 : left < WARP ? left : WARP;
         warp_waiting[w] = 0;
     }
-    for (int i = 0; i < n_threads; i++) fibre_start(&fibres[i]);
+    for (int i = 0; i < n_threads; i++) {
+        state[i] = READY;
+        fibres[i].parity = fibres[i].group = 0;
+    }
     for (int i = 0; i < n_threads; i++) at[i] = order == REVERSE ? n_threads - 1 - i : i;
     memset(shared, 0xff, shared_size);
     races_block(blockIdx.x + (size_t)gridDim.x * (blockIdx.y + (size_t)gridDim.y * blockIdx.z));
@@ -231,7 +241,7 @@ static void run_block(void)
             again = false;
             for (int n = from; n < from + together && n < n_threads; n++) {
                 int i = at[n];
-                if (fibres[i].state != READY) continue;
+                if (state[i] != READY) continue;
                 went = again = true;
                 to_fibre(i);
                 settle(i);
@@ -445,7 +455,7 @@ void emulate_mask(unsigned mask) { if (mask != 0xffffffffu) die("a shuffle of so
 
 void __syncthreads(void)
 {
-    fibres[current].state = AT_BARRIER;
+    state[current] = AT_BARRIER;
     waiting++;
     to_scheduler(false);
 }
@@ -457,8 +467,11 @@ const unsigned char *emulate_exchange(enum emulate_op op, const void *mine, size
     struct fibre *f = &fibres[current];
     unsigned char *all = slots[current / WARP][f->parity];
     f->parity ^= 1;
-    memcpy(all + SLOT * emulate_lane(), mine, n);
-    f->state = AT_WARP;
+    unsigned char *slot = all + SLOT * emulate_lane();
+    /* most give four bytes: no call for those */
+    if (n == 4) memcpy(slot, mine, 4);
+    else memcpy(slot, mine, n);
+    state[current] = AT_WARP;
     f->op = op;
     warp_waiting[current / WARP]++;
     to_scheduler(false);

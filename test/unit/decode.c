@@ -32,6 +32,13 @@ static const struct kernels *open_device(void)
     return &table;
 }
 
+/* How many models with other weights a test tries: `most` on the processor. The search is the same
+ * code for each device, and an emulated one takes a second for some of these models. */
+static int runs(int most, int elsewhere)
+{
+    return strcmp(device, "cpu") == 0 ? most : elsewhere;
+}
+
 static const uint8_t two_words[V] = { [5] = 1, [6] = 1 };
 
 static void start(bool pre_norm, uint64_t seed, const uint8_t *seen)
@@ -122,7 +129,7 @@ static void enumerate(int s, uint32_t *y, int n, int max, double penalty, struct
 static void a_beam_that_holds_everything_finds_the_best_of_all_sequences(void **state)
 {
     (void)state;
-    for (int run = 0; run < 6; run++) {
+    for (int run = 0; run < runs(6, 3); run++) {
         start(run % 2, (uint64_t)run + 1, two_words);
         double penalty = run % 3 * 0.6;
         for (int s = 0; s < SOURCES; s++) {
@@ -156,7 +163,7 @@ static void a_beam_that_holds_everything_finds_the_best_of_all_sequences(void **
 static void greedy_search_takes_the_best_word_of_a_decoder_without_a_cache(void **state)
 {
     (void)state;
-    for (int run = 0; run < 6; run++) {
+    for (int run = 0; run < runs(6, 2); run++) {
         start(run % 2, (uint64_t)run + 11, NULL);
         for (int s = 0; s < SOURCES; s++) {
             uint32_t y[16];
@@ -246,11 +253,12 @@ static void a_device_that_queues_finds_the_same(void **state)
 static void many_sentences_keep_their_order_whatever_their_batches(void **state)
 {
     (void)state;
-    enum { N = 23 };
+    enum { MOST = 23 };
+    int N = runs(MOST, 9);
     static const int cuts[][3] = {
         { 1000, 0, 1 }, { 1, 0, 3 }, { 11, 0, 2 }, { 1000, 2, 4 }, { 7, 3, 1 }, { 1000, 1, 8 }
     }; /* tokens, sentences, threads */
-    int which[N];
+    int which[MOST];
     start(false, 61, NULL);
     for (int i = 0; i < N; i++) which[i] = i * i % SOURCES;
     struct decode_options o;
@@ -340,8 +348,8 @@ static void only_words_that_are_allowed_are_said(void **state)
 static void an_early_end_finds_no_better_translations(void **state)
 {
     (void)state;
-    int better = 0;
-    for (int run = 0; run < 12; run++) {
+    int better = 0, tried = runs(12, 4);
+    for (int run = 0; run < tried; run++) {
         start(run % 2, (uint64_t)run + 51, NULL);
         for (int s = 0; s < SOURCES; s++) {
             if (s == 2) continue;
@@ -364,7 +372,7 @@ static void an_early_end_finds_no_better_translations(void **state)
         }
         stop();
     }
-    assert_in_range(better, 1, 35);                  /* of 36 */
+    assert_in_range(better, 1, tried * 3 - 1);
 }
 
 /* Sinusoids are fixed: whatever the gradient, Adam leaves them as they are. */
