@@ -175,7 +175,8 @@ static float by_definition(const float *x, int n)
 /* To the 8 significant bits of bfloat16, by arithmetic. */
 static float rounded(float x)
 {
-    if (x == 0) return x;
+    /* these have no unit in the last place */
+    if (x == 0 || !isfinite(x)) return x;
     double unit = exp2(ilogbf(x) - 7);
     return (float)(nearbyint(x / unit) * unit);
 }
