@@ -425,10 +425,10 @@ static bool attn_numbers_hold(struct test *t)
         size_t height = D ? t->in[i].n / times(across, D) : 0;
         float *got = mem_alloc(times((int)height, D) * sizeof *got);
         double *want = mem_alloc(times((int)height, D) * sizeof *want);
-        for (int k = 0; k < across; k++, part++) {
+        for (int which = 0; which < across; which++, part++) {
             for (size_t r = 0; r < height; r++)
                 for (size_t c = 0; c < (size_t)D; c++) {
-                    size_t at = (r * (size_t)across + (size_t)k) * (size_t)D + c;
+                    size_t at = (r * (size_t)across + (size_t)which) * (size_t)D + c;
                     got[r * (size_t)D + c] = t->in[i].g[at];
                     want[r * (size_t)D + c] = grad[i][at];
                 }
