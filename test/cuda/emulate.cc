@@ -1058,6 +1058,49 @@ static float *plain_copy(const void *X, const struct emulate_layout *l, bool tra
     return y;
 }
 
+/* four numbers, which are added and multiplied at once */
+typedef float four __attribute__((vector_size(16), aligned(4)));
+/* so many columns at once: their sums for two rows stay in registers */
+enum { COLS = 16 };
+
+/* sum[r, j] = x[r, 0] y[0, j] + ... + x[r, n - 1] y[n - 1, j], in this order, of two rows r that
+ * lie `wide` apart, and of COLS columns, which are all that y has. */
+static void two_rows(float *sum, size_t wide, const float *x0, const float *x1, const float *y,
+                     size_t n)
+{
+    four a = { 0 }, b = a, c = a, d = a, e = a, f = a, g = a, h = a;
+    for (size_t k = 0; k < n; k++, y += COLS) {
+        const four *v = (const four *)y;
+        a += x0[k] * v[0]; b += x0[k] * v[1]; c += x0[k] * v[2]; d += x0[k] * v[3];
+        e += x1[k] * v[0]; f += x1[k] * v[1]; g += x1[k] * v[2]; h += x1[k] * v[3];
+    }
+    four *to = (four *)sum;
+    to[0] = a; to[1] = b; to[2] = c; to[3] = d;
+    to = (four *)(sum + wide);
+    to[0] = e; to[1] = f; to[2] = g; to[3] = h;
+}
+
+/* X Y of rows [M, K] and [K, N], whose sums leave out the last `lost` of K: [M, *wide], N of them
+ * the product's. */
+static float *plain_product(const float *x, const float *y, size_t M, size_t N, size_t K,
+                            size_t lost, size_t *wide)
+{
+    *wide = (N + COLS - 1) / COLS * COLS;
+    float *sum = (float *)malloc((M + 1) * *wide * sizeof *sum + 1);
+    float *some = (float *)calloc(K * COLS + 1, sizeof *some);
+    for (size_t j = 0; j < N; j += COLS) {
+        size_t n = N - j < COLS ? N - j : (size_t)COLS;
+        for (size_t k = 0; k < K; k++) memcpy(some + k * COLS, y + k * N + j, n * sizeof *y);
+        for (size_t i = 0; i < M; i += 2) {
+            const float *row = x + i * K;
+            /* the last of an odd number of rows twice, with room for it behind */
+            two_rows(sum + i * *wide + j, *wide, row, i + 1 < M ? row + K : row, some, K - lost);
+        }
+    }
+    free(some);
+    return sum;
+}
+
 struct product {
     struct emulate_desc d;
     struct emulate_layout Al, Bl, Dl;
@@ -1076,17 +1119,13 @@ static void multiply(const struct product *p)
     size_t M = Dl->rows, N = Dl->cols, K = ta ? p->Al.rows : p->Al.cols;
     float *x = plain_copy(p->A, &p->Al, ta, M, K),
           *y = plain_copy(p->B, &p->Bl, p->d.tb == CUBLAS_OP_T, K, N);
-    float *row = (float *)malloc(N * sizeof *row + 1);
+    size_t wide;
+    float *sum = plain_product(x, y, M, N, K, p->lost, &wide);
     for (size_t i = 0; i < M; i++) {
-        for (size_t j = 0; j < N; j++) row[j] = 0;
-        for (size_t k = 0; k < K - p->lost; k++) {
-            float by = x[i * K + k];
-            const float *from = y + k * N;
-            for (size_t j = 0; j < N; j++) row[j] += by * from[j];
-        }
         for (size_t j = 0; j < N; j++) {
             size_t at = j * (size_t)Dl->ld + i;
-            float v = p->a * row[j] + (p->b != 0 ? p->b * element(p->D, Dl->type, at) : 0);
+            float v = p->a * sum[i * wide + j]
+                      + (p->b != 0 ? p->b * element(p->D, Dl->type, at) : 0);
             if (p->d.epilogue != CUBLASLT_EPILOGUE_DEFAULT) v += element(p->d.bias, Dl->type, i);
             if (p->d.epilogue == CUBLASLT_EPILOGUE_RELU_BIAS && v < 0) v = 0;
             if (p->d.epilogue & EPILOGUE_AUX)
@@ -1098,7 +1137,7 @@ static void multiply(const struct product *p)
             put_element(p->D, Dl->type, at, v);
         }
     }
-    free(x); free(y); free(row);
+    free(x); free(y); free(sum);
 }
 
 cublasStatus_t cublasLtMatmul(cublasLtHandle_t, cublasLtMatmulDesc_t d, const void *alpha,
