@@ -23,6 +23,10 @@ is "$(cooc-query --min 0.6 --dump t.cooc)" "$(printf 'a\ta\t1\na\tb\t1.333333')"
 is "$(cooc-query --mtx t.cooc)" "$(printf \
     '%%%%MatrixMarket matrix coordinate real symmetric\n'\
 '3 3 4\n1 1 1\n2 1 1.333333\n3 1 0.333333\n3 2 0.5')"
+# lengths of rows: a has b and c, these have a, and d none
+printf 'a b\na b\na c\nd\n' | cooc-count -q -w 1 > few.cooc
+is "$(cooc-query --stat few.cooc | sed -n '/^row/,$p')" \
+    "$(printf '%s\t%s\n' 'row length' rows 0 1 1 2 2-3 1)"
 cooc-query --stat t.cooc | grep \
     -q "^-${tab}2${tab}6${tab}0${tab}4${tab}2${tab}3.166667${tab}1.333333$"
 # PPMI by hand: N = 1 + 2 (8/6 + 2/6 + 3/6) = 16/3; X_b = 11/6, X_c = 5/6: log(1/2 * 16/3 / (11/6 *

@@ -162,6 +162,13 @@ model "N\tBFR_ADJ_DET\t$(awk -v a=$L2 'BEGIN { print 2 * a }')" "N\tBTW_ADJ_DET\
     'BEGIN { print 2 * a }')" > mix.order
 is "$($D --syn mix.order --substrate none.order --substrate-share 0.5 three |
     chi 'a b H=2;a H b=5;b a H=1;b H a=1;H a b=1;H b a=1')" fits
+# relations have other numbers in the substrate, and are the same ones by name
+twice() { awk -v a=$1 'BEGIN { print 2 * a }'; }
+model "N\tPRE_@_nummod\t0" > other.order
+model "N\tBFR_ADJ_DET\t$(twice $L2)" "N\tAFT_amod_det\t$(twice $L3)" \
+    "N\tBTW_ADJ&amod_DET&det\t$(twice $L5)" > double.order
+is "$($D --syn other.order --substrate double.order --substrate-share 0.5 three |
+    chi 'a b H=2;a H b=5;b a H=1;b H a=1;H a b=3;H b a=1')" fits
 # Galactic Dependencies' own, with UD 1.2's labels: obj is dobj, a negation neg, n-grams count.
 printf 'PRE_dobj_@ %s\nBI_neg_VERB&dobj 0\nHI_BOS_@VERB&@_PART&neg %s\n' $L3 $L5 > v.orm
 derive-lang --import-orm V=v.orm > v.order
