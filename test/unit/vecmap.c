@@ -114,9 +114,58 @@ static void a_round_of_self_learning(void **state)
     st_close(f);
 }
 
+/* What each round said, by its number. */
+enum { MOST_ROUNDS = 500 };
+struct rounds { int n; double keep[MOST_ROUNDS + 1], objective[MOST_ROUNDS + 1]; };
+
+static void note_round(void *ctx, int round, double keep, double objective)
+{
+    struct rounds *r = ctx;
+    assert_in_range(round, 1, MOST_ROUNDS);
+    r->n = round;
+    r->keep[round] = keep;
+    r->objective[round] = objective;
+}
+
+/* map_embeddings.py: where `it - last_improvement` passes the interval the share is twice as large,
+ * `it` is the last improvement, and the rounds end where the share was 1. */
+static void the_share_grows_where_nothing_improves(void **state)
+{
+    (void)state;
+    struct st_file *f = golden();
+    struct word_pairs p;
+    struct map_options o = map_defaults;
+    struct rounds r = { 0 };
+    uint32_t n, m;
+    int d, last = 0, grown = 0;
+    double objective, best = -INFINITY;
+    float *x = floats(f, "x", &n, &d), *z = floats(f, "z", &m, &d);
+    seeds(f, &p);
+    o.K = K; o.patience = 4; o.most = MOST_ROUNDS; o.progress = note_round; o.ctx = &r;
+    assert_int_equal(map_self_learn(x, n, z, m, d, &o, &p, &objective), 0);
+    for (int i = 1; i <= r.n; i++) {
+        if (r.objective[i] - best >= o.threshold) {
+            last = i;
+            best = r.objective[i];
+        }
+        bool waited = i - last > o.patience, ends = waited && r.keep[i] >= 1;
+        assert_true((i == r.n) == ends);
+        if (ends) break;
+        assert_float_equal(r.keep[i + 1], waited ? fmin(1, 2 * r.keep[i]) : r.keep[i], 0);
+        grown += waited;
+        if (waited) last = i;
+    }
+    /* 0.1, 0.2, 0.4, 0.8, 1 */
+    assert_int_equal(grown, 4);
+    word_pairs_free(&p);
+    free(x); free(z);
+    st_close(f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_advanced_map), cmocka_unit_test(a_round_of_self_learning) };
+        cmocka_unit_test(the_advanced_map), cmocka_unit_test(a_round_of_self_learning),
+        cmocka_unit_test(the_share_grows_where_nothing_improves) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
