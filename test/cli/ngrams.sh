@@ -9,6 +9,8 @@ is "$(echo 'a b a b a b c d' | ngrams -q -n 2 --min-count 3 --top 0)" "$(printf 
 # a: 1/4 / (1/6 * 2/6)
 is "$(printf 'a b\nc d a b\n' | ngrams -q -n 2 --top 0 --min-count 1)" \
     "$(printf '2.197225\t1\tc d\n1.504077\t2\ta b\n1.504077\t1\td a')"
+printf 'a b\nc d a b\n' | ngrams -n 2 --top 0 --min-count 1 2>&1 > got | has \
+    '^ngrams: 6 tokens, 4 different; 3 n-grams of 2 to 2 words cover 100.0% of the tokens; 0 runs'
 
 echo "# a collocation scores log(1 / p(its first word)); an independent third word adds nothing"
 awk 'BEGIN { srand(1); for (i = 0; i < 3000; i++) { s = ""; for (k = 0; k < 40; k++)

@@ -297,7 +297,7 @@ boxes() {
             }
             if (high - low != 9) print high - low }'
 }
-boxes b.svg > heights
+boxes b.svg > heights; is "$(wc -l < heights)" 4 "a box for each value"
 is "$(awk 'NR == 1 { a = $1 } NR == 2 { b = $1 } NR == 3 { c = $1 }
     END { printf "%.1f %.1f", b / a, c / a }' heights)" "8.0 4.0" "heights of the bars"
 bad() { printf 'group\tbar\tvalue\tci\n'"$2" > bad.tsv; fails 1 "$1" plot bars bad.tsv; }
