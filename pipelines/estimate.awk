@@ -39,8 +39,10 @@ END {
     for (k = 1; k <= n; k++) {
         if (weights(command[k])) model = weights(command[k])
         key = name[k]; sub(/^s[0-9]+\./, "s1.", key)
-        w = work(command[k]); own = first(".stage/" name[k] ".time"); t = "-"
-        before = work(first(".stage/" name[k] ".stamp"))      # its first line is the command
+        # a stamp's first line is the command; what has none was cut off, and took longer
+        stamp = first(".stage/" name[k] ".stamp")
+        own = stamp == "" ? "" : first(".stage/" name[k] ".time")
+        w = work(command[k]); before = work(stamp); t = "-"
         if (own != "") t = todo[k] && w && before ? sprintf("%.1f", own * w / before) : own
         else if (w && (last(key) in rate)) t = "~" sprintf("%.1f", w * rate[last(key)])
         else if (!w && (key in usual)) t = "~" usual[key]

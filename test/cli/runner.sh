@@ -3,7 +3,10 @@
 
 mkdir -p tree/test/{cli,unit,users} tree/bin tree/build/gcc/test/unit
 cp "$TOP/test/run" tree/test
-run() { tree/test/run --bin tree/bin --unit tree/build/gcc/test/unit "$@" > out 2> err; }
+# one at a time, so that their lines have an order
+run() {
+    tree/test/run --jobs 1 --bin tree/bin --unit tree/build/gcc/test/unit "$@" > out 2> err
+}
 echo 'echo ran >> "$TOP/ran"' > tree/test/cli/good.sh
 echo 'echo why; exit 3' > tree/test/cli/bad.sh
 echo 'echo "no such machine"; exit 77' > tree/test/users/elsewhere.sh
