@@ -130,7 +130,8 @@ for stage in double.en train.1; do
             rm before/s1/model/weights before/.stage/train.1.stamp
             sed '/^output:/d' runs/toy-tiny/.stage/train.1.stamp > before/.stage/train.1.part
             (cd before; QUICK=1 count --out ../stopped --to 30 --seed 1 --in two/en,two/de)
-            cp stopped/checkpoints/state before/s1/model/checkpoints/state;;
+            cp stopped/checkpoints/state before/s1/model/checkpoints/state
+            : > before/.stage/train.1.time;;
     esac
     for ((line = 1; ; line++)); do
         rm -r runs/toy-tiny; cp -a before runs/toy-tiny
