@@ -13,7 +13,7 @@ T_CUDA := $(if $(T_CLI),$(shell grep -l 'test/cuda' $(T_CLI)))
 T_UNITS := $(if $(T),$(if $(T_CUDA),$(UNITS),$(filter $(T:unit/%=%),$(UNITS))),$(UNITS))
 test-run: $(T_UNITS:%=$(O)/test/unit/%) $(if $(T_CLI),cli-parts) \
     $(if $(T_CUDA),$(EMULATED) $(EMULATED_NCCL) $(addprefix $(O)/test/,cuda/planted bench/ops \
-    bench/step))
+    bench/step)) $(if $(filter %/cuda-races.sh,$(T_CUDA)),$(EMULATED_RACES))
 	@BUILD_WITH='O=$(O) CC=$(CC) SAN=$(SAN) DEBUG=$(DEBUG) XCFLAGS=$(XCFLAGS)' \
 	    test/run --bin $(O)/bin --unit $(O)/test/unit $(T)
 

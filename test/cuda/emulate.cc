@@ -209,7 +209,7 @@ static void shuffle(int *at)
     static uint32_t u = 2463534242u;
     for (int i = n_threads - 1; i > 0; i--) {
         u ^= u << 13; u ^= u >> 17; u ^= u << 5;
-        int j = (int)(u % (unsigned)(i + 1)), x = at[i];
+        int j = (int)((uint64_t)u * (unsigned)(i + 1) >> 32), x = at[i];
         at[i] = at[j];
         at[j] = x;
     }

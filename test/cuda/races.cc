@@ -22,6 +22,11 @@ struct cell {
 struct page { uintptr_t number; struct cell *cells; bool ours; };
 
 bool races_on;
+#ifdef EMULATE_RACES
+static bool calls_put_in;                       /* by the compiler, into some source */
+#else
+static const bool calls_put_in = true;          /* of emulate.cc's alone */
+#endif
 static bool inside;                             /* a launch */
 static struct page pages[SLOTS];
 static size_t n_pages;
@@ -63,6 +68,10 @@ void races_forget(const void *p, size_t n)
 
 void races_begin(const unsigned char *from, const unsigned char *end)
 {
+    if (!calls_put_in) {
+        fprintf(stderr, "emulated CUDA: the kernels are built without the calls that find races\n");
+        exit(1);
+    }
     races_on = true;
     fixed = from;
     fixed_end = end;
@@ -241,7 +250,7 @@ void *__tsan_memset(void *to, int value, size_t n)
     if (inside) races_access(to, n, true);
     return memset(to, value, n);
 }
-void __tsan_init(void) { }
+void __tsan_init(void) { calls_put_in = true; }
 void __tsan_func_entry(void *) { }
 void __tsan_func_exit(void) { }
 }

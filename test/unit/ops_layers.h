@@ -16,14 +16,22 @@ static double activation(double x, enum kern_act f)
     }
 }
 
+/* In four sums: an addition waits for the one before it, which was a third of the test's time. */
+static double plain_dot(const double *x, const double *w, int n)
+{
+    double sum[4] = { 0 };
+    int i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (int k = 0; k < 4; k++) sum[k] += x[i + k] * w[i + k];
+    for (; i < n; i++) sum[0] += x[i] * w[i];
+    return sum[0] + sum[1] + (sum[2] + sum[3]);
+}
 static void plain_linear(double *Y, const double *X, const double *W, const double *b,
                          enum kern_act f, int N, int I, int O)
 {
     for (int n = 0; n < N; n++)
         for (int o = 0; o < O; o++) {
-            double y = b ? b[o] : 0;
-            for (int i = 0; i < I; i++)
-                y += X[times(n, I) + (size_t)i] * W[times(o, I) + (size_t)i];
+            double y = plain_dot(X + times(n, I), W + times(o, I), I) + (b ? b[o] : 0);
             Y[times(n, O) + (size_t)o] = activation(y, f);
         }
 }
