@@ -2,6 +2,8 @@
 # looks the masked word up in the translation (D6); MoCo finds a sentence's translation among 500
 # (D7), and nothing where the pairs it learns from are wrong.
 . "$TOP/test/cli/lib.sh"
+# one thread each: the same bytes, and none waits for another while other tests have the processors
+export SLURM_CPUS_PER_TASK=1
 
 synth-corpus -q --out s --sentences 4000 --dev 8000 --test 500 --lexicon 300 --topics 20 --seed 2
 for l in xa xb; do

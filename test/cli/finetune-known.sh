@@ -2,6 +2,8 @@
 # languages, the word that follows another one in a context; with shuffled labels, or without the
 # premise, inference stays where guessing is.
 . "$TOP/test/cli/lib.sh"
+# one thread each: the same bytes, and none waits for another while other tests have the processors
+export SLURM_CPUS_PER_TASK=1
 . "$TOP/test/cli/data/invented.sh"
 percent() { grep '"valid"' $1/log.jsonl | tail -n 1 | sed -E "s/.*\"$2\":([0-9.e-]+).*/\1/"; }
 within() {
