@@ -145,12 +145,13 @@ $(EMULATED_RACES): $(CUDA_SRC:%.cu=$(O)/test/cuda/races/%.o) $(EMULATION)
 $(EMULATED) $(EMULATED_RACES):
 	$(CC) -shared $(if $(SAN),-fsanitize=$(SAN)) -Wl,-Bsymbolic-functions -pthread -o $@ \
 	    $(filter %.o,$^) -ldl -lm
-$(O)/test/cuda/%.o: %.cu $(O)/flags
+$(O)/test/cuda/%.o: %.cu $(O)/flags $(O)/emulated-flags
 	@mkdir -p $(@D)
 	$(CC) -x c++ $(CXX_FLAGS) $(EMULATED_ALIGNED) -Itest/cuda -I. -MMD -MP -c -o $@ $<
-$(O)/test/cuda/races/%.o: %.cu $(O)/flags
+$(O)/test/cuda/races/%.o: %.cu $(O)/flags $(O)/emulated-flags
 	@mkdir -p $(@D)
 	$(CC) -x c++ $(CXX_FLAGS) $(EMULATED_CHECKS) -Itest/cuda -I. -MMD -MP -c -o $@ $<
+$(call stamp,$(O)/emulated-flags,$(CC) $(CXX_FLAGS) $(EMULATED_ALIGNED) $(EMULATED_CHECKS))
 $(EMULATED_NCCL): $(O)/test/cuda/lib/ranks/nccl/nccl.o $(O)/test/cuda/nccl.o $(EMULATED)
 	$(CC) -shared $(if $(SAN),-fsanitize=$(SAN)) -pthread -o $@ $(filter %.o,$^) \
 	    -L$(@D) -l:libisoglot-cuda.so -Wl,-rpath,'$$ORIGIN'
