@@ -82,6 +82,7 @@ component '"end_of_word_suffix":null' '"end_of_word_suffix":"<\/w>"' 'the end_of
 split='"pre_tokenizer":{"type":"Split","behavior":"Isolated","invert":false'
 component '"pre_tokenizer":{' "$split"',"pattern":{"Regex":"[a[b]]"}},"was":{' \
     'the pattern \[a\[b\]\] is not supported'
+component '"merges":\[' '"merges":[" a",' 'merge 0, " a", is of or into tokens that the'
 component '"id":3,' '"id":1e300,' 'an added token without content or id'
 mkdir plain; fails 1 'plain: has no file tokenizer, .*pieces.json' tokenize -q --subwords plain
 fails 2 '--uncased needs --subwords' tokenize --uncased

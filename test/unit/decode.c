@@ -53,9 +53,10 @@ static void start(bool pre_norm, uint64_t seed, const uint8_t *seen)
     strcpy(c.lang[1], "bb");
     k = open_device();
     assert_int_equal(model_new(&m, &c, k, seed, false), 0);
-    for (int i = 0; i < m.ps.n;
-         i++) /* far from uniform, so that the best sequences are clearly the best */
-        if (strstr(m.ps.p[i].name, "weight") && m.ps.p[i].rows > 1)
+    /* Far from uniform, so that the best sequences are clearly the best; norms and biases, too: a
+     * norm of 1 and 0 may be left out behind another. */
+    for (int i = 0; i < m.ps.n; i++)
+        if (strstr(m.ps.p[i].name, "weight") || strstr(m.ps.p[i].name, "bias"))
             param_uniform(&m.ps, i, seed, 1);
     tape_init(&t, k, &m.ps);
     allowed = decode_mask(V, seen);

@@ -228,6 +228,50 @@ static void another_models_weights_are_taken_by_name(void **state)
     vocab_free(mine);
 }
 
+/* Words get the direction of their vector and the mean length of drawn words; what the vectors
+ * lack of the width stays as drawn, a tenth as long. Specials, words without a vector and those
+ * whose vector is 0 keep what was drawn, and so does everything where the file is refused. */
+static void words_take_vectors_at_the_mean_length_of_drawn_rows(void **state)
+{
+    (void)state;
+    enum { D = 64 };
+    struct vocab *v = vocabulary("words", "a 9\nb 8\nc 7\n");
+    struct model_config c;
+    struct model m;
+    config(&c, v, 0, "aa bb");
+    assert_int_equal(model_new(&m, &c, kernels_cpu(), 7, false), 0);
+    float *drawn = values(&m, "embed.tokens", NULL);
+    double mean = 0, rest = 0;
+    for (int w = VOCAB_SPECIALS; w < VOCAB_SPECIALS + 3; w++) {
+        double squares = 0;
+        for (int i = 0; i < D; i++) squares += pow((double)drawn[w * D + i], 2);
+        mean += sqrt(squares) / 3;
+    }
+    int b = VOCAB_SPECIALS + 1;
+    for (int i = 4; i < D; i++) rest += pow((double)drawn[b * D + i], 2);
+    const char *bad[] = { "a 1 2\nb 1 2 3\n", "zz 1 2\n", "a 1 x\n" };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(file_write("bad", bad[i], strlen(bad[i])), 0);
+        assert_int_equal(model_init_embeddings(&m, v, "bad"), -1);
+    }
+    const char *text = "4 4\nb 3 0 0 -4\nc 0 0 0 0\nzz 1 1 1 1\n<unk> 1 1 1 1\n";
+    assert_int_equal(file_write("vectors", text, strlen(text)), 0);
+    assert_int_equal(model_init_embeddings(&m, v, "vectors"), 1);
+    float *now = values(&m, "embed.tokens", NULL);
+    const double part[] = { 0.6, 0, 0, -0.8 };
+    for (int i = 0; i < D; i++) {
+        double want = i < 4 ? part[i] * mean
+                            : 0.1 * mean / sqrt(rest) * (double)drawn[b * D + i];
+        assert_float_equal(now[b * D + i], want, 1e-6);
+        drawn[b * D + i] = now[b * D + i];
+    }
+    assert_memory_equal(now, drawn, (VOCAB_SPECIALS + 3) * D * sizeof *now);
+    free(drawn);
+    free(now);
+    model_free(&m);
+    vocab_free(v);
+}
+
 int main(void)
 {
     if (scratch_enter() < 0) return 1;
@@ -236,6 +280,7 @@ int main(void)
         cmocka_unit_test(fixed_positions_by_value),
         cmocka_unit_test(weights_that_are_not_finite_are_refused),
         cmocka_unit_test(another_models_weights_are_taken_by_name),
+        cmocka_unit_test(words_take_vectors_at_the_mean_length_of_drawn_rows),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     scratch_leave();
