@@ -170,6 +170,51 @@ is "$right" most
 embed --threads 1 --from-cooc en.left.cooc --from-cooc en.right.cooc --dim 20 > t1.vec
 same t1.vec en.vec
 
+echo "# embed --from-cooc: in all dimensions products of rows are those of the PPMI that awk makes,"
+echo "# and --power is that of the singular values"
+awk 'BEGIN { srand(5); for (i = 0; i < 60; i++) { line = ""; w = int(rand() * 6);
+    for (k = 0; k < 6; k++) { line = line " w" w; w = (w + 1 + int(rand() * rand() * 5)) % 6 }
+    print line } }' > small
+for s in left right; do
+    cooc-count -q -w 2 --$s en=small > s.$s.cooc; cooc-query --dump s.$s.cooc > s.$s; done
+for power in 0 0.5 1; do
+    embed --from-cooc s.left.cooc --from-cooc s.right.cooc --dim 6 --min-count 1 --smooth 0.6 \
+        --shift 1.1 --power $power > power.$power
+done
+awk -F'\t' '{ b = FILENAME; n[b, $1, $2] = $3; row[b, $1] += $3; col[b, $2] += $3; word[$1] }
+    END {
+        for (c in word) for (b in files) t[b] += col[b, c] ^ 0.6
+        for (r in word) for (c in word) for (b in files) {
+            if (!n[b, r, c]) continue
+            v = log(n[b, r, c] * t[b] / (row[b, r] * col[b, c] ^ 0.6)) - log(1.1)
+            if (v > 0) m[b, r, c] = v
+        }
+        for (r in word) for (q in word) {
+            s = 0
+            for (c in word) for (b in files) s += m[b, r, c] * m[b, q, c]
+            printf "%s %s %.5f\n", r, q, s + 1e-9
+        }
+    }
+    BEGIN { files["s.left"]; files["s.right"] }' s.left s.right | sort > want
+awk 'FNR > 1 { w[++n] = $1; for (i = 2; i <= NF; i++) x[n, i] = $i; m = NF }
+    END {
+        for (a = 1; a <= n; a++) for (b = 1; b <= n; b++) {
+            s = 0
+            for (i = 2; i <= m; i++) s += x[a, i] * x[b, i]
+            printf "%s %s %.5f\n", w[a], w[b], s + 1e-9
+        }
+    }' power.1 | sort > got
+is "$(grep -c . want)" 36
+join -j 1 <(sed 's/ /-/' want) <(sed 's/ /-/' got) |
+    awk '{ d = $2 - $3; if (d > 2e-5 || d < -2e-5) { print; bad = 1 } } END { exit bad }' > off ||
+    fail "rows whose product is not PPMI's: $(paste -sd ' ' off)"
+squares() { awk 'FNR > 1 { for (i = 2; i <= NF; i++) s[i] += $i * $i; m = NF }
+    END { for (i = 2; i <= m; i++) print s[i] }' power.$1; }
+paste <(squares 0) <(squares 0.5) <(squares 1) |
+    awk '{ one = $1 - 1; two = $2 * $2 / $3 - 1
+        if (one * one > 1e-8 || two * two > 1e-8 || $2 > 0.99 && $2 < 1.01) { print; bad = 1 } }
+        END { exit bad }' > off || fail "columns as long as another power: $(paste -sd ' ' off)"
+
 echo "# language-specific words: counted more than N times, and not so in the other language"
 vocab-count en.txt > en.vocab; vocab-count de.txt > de.vocab
 dict-induce -q --src en.vec --tgt de.vec --src-counts en.vocab --tgt-counts de.vocab --specific 10 \
