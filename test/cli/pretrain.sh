@@ -21,6 +21,13 @@ pretrain "${base[@]}" --valid xx=xx.shd --lr 4e-3 --warmup 50 --steps 1500 --val
 loss=$(tail -n 1 overfit/log.jsonl | sed 's/.*"mlm":\([0-9.e-]*\).*/\1/')
 awk -v l="$loss" 'BEGIN { exit !(l != "" && l + 0 > 0 && l < 0.05) }' ||
     fail "overfitting stops at a loss of $loss"
+# a line's tokens per second are those since the line before: together they took the lines' time
+sed -nE 's/.*"time":([0-9.]+),.*"tokens":([0-9]+),"tokens_per_second":([0-9.]+).*/\1 \2 \3/p' \
+    overfit/log.jsonl > speeds
+is "$(grep -c . speeds)" 30
+awk 'NR == 1 { from = $1 } NR > 1 { took += ($2 - was) / $3; to = $1 } { was = $2 }
+    END { exit !(took > 0.5 * (to - from) && took < 1.2 * (to - from) + 0.2) }' speeds ||
+    fail "tokens per second are of another time: $(cat speeds)"
 
 # validation is without dropout: weights that do not change are judged the same with any
 for drop in 0 0.5; do
