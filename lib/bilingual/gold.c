@@ -28,7 +28,6 @@ int gold_read(const char *path, const struct vectors *src, const struct vectors 
     /* the file's source words, each once: a set of words, whose one number nobody reads */
     struct vectors *seen = vectors_new(1);
     float one = 1;
-    vectors_index(seen);
     struct dictionary_line l;
     int r;
     while ((r = dictionary_line(t, &l)) > 0) {

@@ -70,7 +70,7 @@ struct vectors *vectors_new(int dim);
 void vectors_add(struct vectors *v, const char *word, size_t n, const float *x);
 /* (re)makes the hash table; after the last vectors_add */
 void vectors_index(struct vectors *v);
-/* puts the row added last into the table made before */
+/* puts the row added last into the table, which the first one makes */
 void vectors_index_last(struct vectors *v);
 void vectors_free(struct vectors *v);        /* NULL is fine */
 

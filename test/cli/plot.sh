@@ -218,6 +218,21 @@ plot tsne en=$g/tsne.a.vec de=$g/tsne.b.vec --dict $g/tsne.dict --perplexity 20 
     --height 200 -o crowd.svg 2> note
 n=$(grep -o 'text>[ab][0-9]*<' crowd.svg | sort -u | wc -l)
 grep -q "$((240 - n)) labels did not fit next to their points" note || fail "$n drawn: $(cat note)"
+# a word that is not next to its point has a line from there to its nearest edge
+gnuplot=$(command -v gnuplot); mkdir spy
+printf '#!/bin/sh\ntee script | exec %s "$@"\n' "$gnuplot" > spy/gnuplot; chmod +x spy/gnuplot
+PATH=$PWD/spy:$PATH $tsne --names 60 --width 400 --height 400 -o lines.svg
+grep -A 1 '^set arrow' script | sed -nE '/^set arrow/ { N
+    s/.*from ([^,]*),([^ ]*) to ([^,]*),([^ ]*) .* at ([^,]*),([^ ]*) left.*/\1 \2 \3 \4 \5 \6/p
+    }' > ends
+[ "$(grep -c . ends)" -gt 3 ] || fail "no lines to words"
+# the words are left-aligned at 5 and centred at 6; a letter is some 7 of the 400 pixels
+awk -v range="$(sed -nE 's/^set xrange \[(.*):(.*)\]/\1 \2/p' script)" '
+    BEGIN { split(range, r, " "); letter = 7 * (r[2] - r[1]) / 400 }
+    { down = $4 - $6 }
+    $3 < $5 - 1e-6 || $3 > $5 + 6 * letter || down > 2 * letter || -down > 2 * letter {
+        print; bad = 1 }
+    END { exit bad }' ends > off || fail "lines that end elsewhere than at their words: $(cat off)"
 # of several translations of a word, the first listed
 { cat $g/tsne.dict; paste <(cut -f 1 $g/tsne.dict) <(cut -f 2 $g/tsne.dict | tac); } > many.dict
 plot tsne en=$g/tsne.a.vec de=$g/tsne.b.vec --dict many.dict --perplexity 20 --names 25 \

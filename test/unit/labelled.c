@@ -171,6 +171,8 @@ static void tags(void **state)
     BAD("words in columns, or words with spaces", "New NNP\nYork NNP\n\n", .kind = LABELLED_TAGS,
         .unlabelled = true);
     BAD("x:3: has 3 columns, separated by spaces", "b O\nc O\nd e O\n", .kind = LABELLED_TAGS);
+    /* not a comment, which stands before a sentence */
+    BAD("x:3: has 3 columns", "a O\nb O\n# c O\n", .kind = LABELLED_TAGS);
     BAD("x:1: the last two columns are both tags", "a NN NN\nb VB NN\nc IN IN\n",
         .kind = LABELLED_TAGS);
     BAD("one of the lines with another number of columns", "a b O\nc O\n", .kind = LABELLED_TAGS,
