@@ -105,10 +105,17 @@ is "$(cut -f 1-4,6 t.tsv | sed -n '1,4p')" "$(printf '%s\t%s\t%s\t%s\t%s\n' \
     field run layer value ci  "$r" one 0 0.5 0.05  "$r" one 1 0.75 0.04  "$r" two 0 0.7 '')"
 grep -q '>layer</text>' x.svg && grep -q '>mean cosine of translations</text>' x.svg ||
     fail "names of axes"
-plot rsim one.tsv two.tsv three.tsv --label A --label A --label A -y rsim --tsv t.tsv -o x.png
+# what gnuplot is told stands in `script`
+gnuplot=$(command -v gnuplot); mkdir spy
+printf '#!/bin/sh\ntee script | exec %s "$@"\n' "$gnuplot" > spy/gnuplot; chmod +x spy/gnuplot
+PATH=$PWD/spy:$PATH plot rsim one.tsv two.tsv three.tsv --label A --label A --label A -y rsim \
+    --tsv t.tsv -o x.png
 # mean 0.6, s 0.1: half the interval is 4.3027 * 0.1 / sqrt 3
 is "$(awk -F'\t' 'NR == 2 { printf "%.4f %.4f", $4, $6 } END { print " " NR }' t.tsv)" \
     "0.6000 0.2484 3"
+# the bar of each mean ends half an interval below and above it
+is "$(sed -n '/^$d0_0/,/^EOD/p' script | awk 'NF == 5 { printf "%.4f %.4f ", $4, $5 }')" \
+    "$(awk -F'\t' 'NR > 1 { printf "%.4f %.4f ", $4 - $6, $4 + $6 }' t.tsv)" "bars of intervals"
 printf 'layer\thit@1\thit@5\n0\t0.5\t0.6\n1\t0.4\t0.5\n' > hits.tsv
 plot hits hits.tsv --tsv t.tsv > x.svg; is "$(wc -l < t.tsv)" 5
 plot hits hits.tsv > y.svg; same x.svg y.svg
@@ -219,8 +226,6 @@ plot tsne en=$g/tsne.a.vec de=$g/tsne.b.vec --dict $g/tsne.dict --perplexity 20 
 n=$(grep -o 'text>[ab][0-9]*<' crowd.svg | sort -u | wc -l)
 grep -q "$((240 - n)) labels did not fit next to their points" note || fail "$n drawn: $(cat note)"
 # a word that is not next to its point has a line from there to its nearest edge
-gnuplot=$(command -v gnuplot); mkdir spy
-printf '#!/bin/sh\ntee script | exec %s "$@"\n' "$gnuplot" > spy/gnuplot; chmod +x spy/gnuplot
 PATH=$PWD/spy:$PATH $tsne --names 60 --width 400 --height 400 -o lines.svg
 grep -A 1 '^set arrow' script | sed -nE '/^set arrow/ { N
     s/.*from ([^,]*),([^ ]*) to ([^,]*),([^ ]*) .* at ([^,]*),([^ ]*) left.*/\1 \2 \3 \4 \5 \6/p
