@@ -23,6 +23,14 @@ is $n 84 "golden comparisons"
 # the signature says whose it is, and whom it follows
 bleu -f text unicode/ref0 < unicode/hyp1 | has 'version:2\.6\.0-isoglot-' || fail "signature"
 
+# a second, much longer reference takes nothing from what the first one has: all its 60 words, and
+# with them all n-grams, are found (of several lines, each alone: tables grow in the first)
+words() { awk -v w="$1" -v n="$2" 'BEGIN { for (k = 0; k < n; k++) printf "%s%d ", w, k }'; }
+for w in a b c d e f g h; do
+    words $w 60 > short; words long 400 > long
+    is "$(bleu -b short long < short)" 100.0
+done
+
 # the number of threads does not matter; -o writes the same bytes
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do cat unicode/hyp1; done > hyp
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do cat unicode/ref0; done > ref

@@ -190,6 +190,10 @@ printf 'q\tb0\n' > unknown; fails 1 'no line has two different tokens' "${try[@]
     aa-bb=unknown
 printf 'a0\tb0\na1\n' > single; fails 1 'single:2: expected "source<TAB>target"' "${try[@]}" \
     --dict aa-bb=single
+printf 'a0\tb0\na1\t\n' > single; fails 1 'single:2: expected "source<TAB>target"' "${try[@]}" \
+    --dict aa-bb=single
+printf '\tb0\n' > single; fails 1 'single:1: expected "source<TAB>target"' "${try[@]}" \
+    --dict aa-bb=single
 printf 'a0\tb0\tx\n' > score; fails 1 'score:1: the score is not a number' "${try[@]}" --dict \
     aa-bb=score
 # 0.5 and what does not belong to it, behind more zeros than a number has
