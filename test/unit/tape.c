@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -288,6 +289,61 @@ static void states(bool mixed, float *h, float *grad)
     model_free(&m);
 }
 
+/* What tape_uses says before the backward pass: the record after which a gradient stays as it
+ * is. */
+struct watch { struct params *ps; float *was; int *changed; };
+
+static void look(void *ctx, int record)
+{
+    struct watch *w = ctx;
+    for (int p = 0; p < w->ps->n; p++) {
+        float *now = w->ps->grad + w->ps->p[p].at, *was = w->was + w->ps->p[p].at;
+        if (memcmp(now, was, w->ps->p[p].n * sizeof *now)) w->changed[p] = record;
+        memcpy(was, now, w->ps->p[p].n * sizeof *now);
+    }
+}
+
+static void gradients_are_whole_after_the_record_that_is_said(void **state)
+{
+    (void)state;
+    const uint32_t ids[] = { 2, 7, 8, 3 };
+    const int32_t target[] = { 1, 2, 3, 4 };
+    struct model_config c;
+    struct model m;
+    struct tape t;
+    struct batch b = { 0 };
+    model_config_init(&c);
+    c.vocab = 11; c.dim = 16; c.heads = 2; c.ffn = 24;
+    c.layers = 2; c.positions = 16; c.n_langs = 2;
+    assert_int_equal(model_new(&m, &c, kernels_cpu(), 3, true), 0);
+    int n = m.ps.n, first[100];
+    assert_in_range(n, 20, 100);
+    struct watch w = { &m.ps, mem_alloc(m.ps.total * sizeof(float)),
+                       mem_alloc((size_t)n * sizeof(int)) };
+    tape_init(&t, m.ps.k, &m.ps);
+    tape_reset(&t, true);
+    batch_add(&b, ids, 4, 1, 77);
+    struct dev_batch d = batch_upload(&t, &b);
+    struct var *x = model_encode(&m, &t, &d);
+    tape_xent(&t, x, m.tokens, m.output_bias, tape_int32(&t, target, 4), NULL, NULL, 0, 1);
+    assert_true(tape_uses(&t, first));
+    for (int p = 0; p < n; p++) w.changed[p] = INT_MAX;
+    /* what the loss itself has added is whole before */
+    memcpy(w.was, m.ps.grad, m.ps.total * sizeof *w.was);
+    t.grad_hook = look;
+    t.grad_hook_ctx = &w;
+    tape_backward(&t);
+    for (int p = 0; p < n; p++)
+        if (first[p] != w.changed[p])
+            fail_msg("%s: said %d, last changed after %d", m.ps.p[p].name, first[p], w.changed[p]);
+    assert_int_equal(first[m.tokens], 0);
+    batch_free(&b);
+    tape_free(&t);
+    model_free(&m);
+    free(w.was);
+    free(w.changed);
+}
+
 static void a_mixture_of_one_word_is_the_word(void **state)
 {
     (void)state;
@@ -305,6 +361,7 @@ int main(void)
         cmocka_unit_test(gradients_are_those_of_finite_differences),
         cmocka_unit_test(a_matrix_with_keys_behind_its_queue_gives_infonce),
         cmocka_unit_test(a_mixture_of_one_word_is_the_word),
+        cmocka_unit_test(gradients_are_whole_after_the_record_that_is_said),
         cmocka_unit_test(a_pass_without_records_drops_what_a_trained_one_drops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
