@@ -1,6 +1,6 @@
 /* peer sum: a rank of a run, as pretrain is one, that only meets the others and adds one number;
  * prints the sum. peer ACT [TO]: one that joins, as whoever knows the run's key can, and then sends
- * rank TO (0) what no rank sends, and waits until that rank is gone. */
+ * rank TO (0) what no rank sends, and waits until that rank and the others are gone. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -122,8 +122,15 @@ static int misbehave(const struct ranks_launch *l, const char *how, int to)
     fd = t.link[to].fd;
     acts[i].act();
     double until = clock_seconds() + PATIENCE;
-    while (clock_seconds() < until && there()) usleep(2000);
-    return clock_seconds() < until ? 0 : err_set("rank %d is still there", to);
+    /* of the others, too: one that is slow to look would find this rank gone first */
+    for (int k = 0; k < l->size; k++) {
+        int rank = (to + k) % l->size;
+        if (rank == l->rank) continue;
+        fd = t.link[rank].fd;
+        while (clock_seconds() < until && there()) usleep(2000);
+        if (clock_seconds() >= until) return err_set("rank %d is still there", rank);
+    }
+    return 0;
 }
 
 int main(int argc, char **argv)
