@@ -23,6 +23,12 @@ is $n 84 "golden comparisons"
 # the signature says whose it is, and whom it follows
 bleu -f text unicode/ref0 < unicode/hyp1 | has 'version:2\.6\.0-isoglot-' || fail "signature"
 
+# a text without a word: sacreBLEU 2.6.0's penalty is 0, not exp(1 - 3/0), nor the 1 of one that is
+# long enough
+echo 'a b c' > three
+is "$(echo | bleu -f text three | sed 's/.* = 0.0 //')" \
+    '0.0/0.0/0.0/0.0 (BP = 0.000 ratio = 0.000 hyp_len = 0 ref_len = 3)'
+
 # a second, much longer reference takes nothing from what the first one has: all its 60 words, and
 # with them all n-grams, are found (of several lines, each alone: tables grow in the first)
 words() { awk -v w="$1" -v n="$2" 'BEGIN { for (k = 0; k < n; k++) printf "%s%d ", w, k }'; }
