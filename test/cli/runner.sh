@@ -98,6 +98,8 @@ int count(void)
 }
 EOF
 cat > tree/Makefile <<'EOF'
+# not what this test itself is built with
+SAN :=
 O := build/gcc$(if $(SAN),-address)
 CC := gcc -Wall -g -I. $(if $(SAN),-fsanitize=address)
 cli-parts:
