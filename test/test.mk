@@ -46,7 +46,8 @@ cli-parts: $(BINS) $(if $(SAN),,$(if $(MPICC),$(MPI_LIB))) $(TOOLS:%=$(O)/test/t
 ##                      it; ends with "N passed, N failed"; M="word word" only those about a word;
 ##                      CHANGED=1 those of files that differ from main's (REV: from REV's);
 ##                      FIXED=1 the ones of .ci/run; LIST=1 only lists them; RANDOM=50 SEED=1
-##                      plants so many that are drawn instead
+##                      plants so many that are drawn instead (IN=lib/bpe: from there;
+##                      PLAIN=1: without the slowest tests and the sanitizers)
 .PHONY: mutants
 # those that drawn mistakes meet where they reach them, but the emulated device's and whole recipes
 REACHING := $(UNITS:%=unit/%) $(filter-out $(addprefix cli/,arrows columns cuda% debian docs \
@@ -55,7 +56,8 @@ REACHING := $(UNITS:%=unit/%) $(filter-out $(addprefix cli/,arrows columns cuda%
 mutants: setup
 	@TESTS='$(or $(TESTS),$(REACHING))' test/mutants/run $(if $(LIST),--list) \
 	    $(if $(FIXED),--fixed) $(if $(CHANGED),--changed $(CHANGED)) \
-	    $(if $(RANDOM),--drawn $(RANDOM) $(or $(SEED),1)) $(M)
+	    $(if $(RANDOM),--drawn $(RANDOM) $(or $(SEED),1) \
+	    $(if $(IN),--in $(IN)) $(if $(PLAIN),--plain)) $(M)
 
 # what tests preload into a program (restart.sh; durable.sh; faults-*.sh); no sanitizer of its own
 $(KILLER): $(O)/test/%.so: test/%.c
