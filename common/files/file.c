@@ -800,6 +800,15 @@ FILE *tmp_open(const char *dir)
     return f;
 }
 
+int tmp_read(int fd, const char *dir, void *p, size_t n, uint64_t at)
+{
+    ssize_t got = io_read_at(fd, p, n, (off_t)at);
+    if (!dir) dir = "TMPDIR";
+    if (got < 0) return err_sys("%s: cannot read a temporary file", dir);
+    return (size_t)got == n ? 0
+         : err_set("%s: a temporary file is shorter than what was written to it", dir);
+}
+
 int tmp_check(const char *dir)
 {
     FILE *f = dir ? tmp_open(dir) : NULL;

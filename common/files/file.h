@@ -92,6 +92,9 @@ char *path_real(const char *path);
 /* A temporary file, already unlinked where the system allows it, in dir (NULL: $TMPDIR, then the
  * system's). */
 FILE *tmp_open(const char *dir);
+/* The n bytes from `at` on of a temporary file of dir's; -1 with a message. What this process wrote
+ * is there: an end of the file is as wrong as an error. */
+int tmp_read(int fd, const char *dir, void *p, size_t n, uint64_t at);
 /* Can tmp_open(dir) make one? 0 (also where dir is NULL), or -1 with its message. */
 int tmp_check(const char *dir);
 /* Registers/forgets a path that must vanish if the process ends by a signal or exit(). */

@@ -155,14 +155,6 @@ int spill_run_end(struct spill *s)
     return 0;
 }
 
-static int read_at(struct spill *s, void *p, size_t n, uint64_t at)
-{
-    ssize_t r = io_read_at(s->fd, p, n, (off_t)at);
-    if (r < 0) return err_sys("%s: cannot read a temporary file", s->dir);
-    return (size_t)r == n ? 0
-         : err_set("%s: a temporary file is shorter than what was written to it", s->dir);
-}
-
 static int run_next(struct stream *st)
 {
     struct run_cursor *c = st->run;
@@ -171,13 +163,13 @@ static int run_next(struct stream *st)
         struct packer *k = &s->packer[c->thread];
         if (c->at == c->end) return 0;
         unsigned char head[FRAME_HEAD];
-        if (read_at(s, head, sizeof head, c->at) < 0) return -1;
+        if (tmp_read(s->fd, s->dir, head, sizeof head, c->at) < 0) return -1;
         size_t z = get32(head), raw = get32(head + 4);
         /* Nothing but another process can have changed the file, which has no name; still no size
          * is trusted. */
         if (z > k->packed_cap || raw > raw_room(s->frame))
             return err_set("%s: a temporary file was changed", s->dir);
-        if (read_at(s, k->packed, z, c->at + FRAME_HEAD) < 0) return -1;
+        if (tmp_read(s->fd, s->dir, k->packed, z, c->at + FRAME_HEAD) < 0) return -1;
         size_t n = ZSTD_decompressDCtx(k->d, c->raw, raw_room(s->frame), k->packed, z);
         if (ZSTD_isError(n) || n != raw) return err_set("%s: a temporary file was changed", s->dir);
         c->at += FRAME_HEAD + z;

@@ -56,16 +56,9 @@ static int walk_block(void *ctx, size_t i, int thread)
     uint64_t from = at > around ? at - around : 0, to = end + around < s->n ? end + around : s->n;
     /* made by the thread that uses it; the pool keeps thread numbers apart */
     if (!w->buf[thread]) w->buf[thread] = mem_alloc((BLOCK + 2 * NGRAMS_LONGEST) * sizeof **w->buf);
-    size_t want = (size_t)(to - from) * sizeof **w->buf, have = 0;
-    while (have < want) {
-        ssize_t got = pread(fileno(s->file), (char *)w->buf[thread] + have, want - have,
-                            (off_t)(from * sizeof **w->buf + have));
-        /* the file was written by this process: an end is as wrong as an error */
-        if (got <= 0)
-            return err_sys("%s: cannot read a temporary file",
-                           w->l->o->tmp ? w->l->o->tmp : "TMPDIR");
-        have += (size_t)got;
-    }
+    if (tmp_read(fileno(s->file), w->l->o->tmp, w->buf[thread],
+                 (size_t)(to - from) * sizeof **w->buf, from * sizeof **w->buf) < 0)
+        return -1;
     struct levels_block b = { w->buf[thread], (size_t)(to - from), (size_t)(at - from),
                               (size_t)(end - from), at, thread };
     return w->fn(w->ctx, &b);
@@ -150,10 +143,7 @@ struct counting {
 static int read_ends(const struct counting *c, FILE *f, int64_t at, uint32_t *to, size_t n)
 {
     for (; n && at < 0; at++, n--) *to++ = 0;
-    if (io_read_at(fileno(f), to, n * sizeof *to, (off_t)((uint64_t)at * sizeof *to)) !=
-        (ssize_t)(n * sizeof *to))
-        return err_sys("%s: cannot read a temporary file", c->l->o->tmp ? c->l->o->tmp : "TMPDIR");
-    return 0;
+    return tmp_read(fileno(f), c->l->o->tmp, to, n * sizeof *to, (uint64_t)at * sizeof *to);
 }
 
 static int write_ends(const struct counting *c, FILE *f, uint64_t at, const uint32_t *x, size_t n)

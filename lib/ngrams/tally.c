@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "common/err.h"
 #include "common/files/file.h"
 #include "common/mem.h"
@@ -194,12 +193,10 @@ static int byte(struct reader *r)
 {
     if (r->at == r->n) {
         size_t want = r->run.end - r->run.at < BUFFER ? (size_t)(r->run.end - r->run.at) : BUFFER;
-        ssize_t got = pread(fileno(r->t->file), r->buf, want, (off_t)r->run.at);
-        if (got <= 0)
-            return err_sys("%s: cannot read a temporary file", r->t->tmp ? r->t->tmp : "TMPDIR");
-        /* pread, and not the stream: readers of several runs share one file */
-        r->run.at += (uint64_t)got;
-        r->n = (size_t)got;
+        /* at its place, and not by the stream: readers of several runs share one file */
+        if (tmp_read(fileno(r->t->file), r->t->tmp, r->buf, want, r->run.at) < 0) return -1;
+        r->run.at += want;
+        r->n = want;
         r->at = 0;
     }
     return r->buf[r->at++];

@@ -15,7 +15,7 @@ stdin=/dev/null result=
 transparent() {
     local name=$1; shift
     "$@" > want < $stdin; [ -z "$result" ] || cp $result want
-    for call in open read write pwrite fsync ftruncate; do
+    for call in open read pread write pwrite fsync ftruncate; do
         local n k kind; n=$(calls $call "$@" < $stdin)
         for ((k = 1; k <= n; k++)); do
             for kind in eintr short; do
@@ -36,7 +36,7 @@ transparent binarize binarize -q -v v -l en t
 transparent shard shard cat --ids t.shd
 stdin=t.shd transparent stdin shard cat --ids -
 transparent cooc cooc-count -q -v v -w 2 en=t
-transparent ngrams ngrams -q en=t
+transparent ngrams ngrams -q --min-count 1 --top 0 en=t
 stdin=t transparent collect cooc-count -q -w 2 en=-
 transparent merge cooc-merge -q t.cooc t.cooc
 transparent query cooc-query --dump t.cooc
@@ -48,7 +48,7 @@ run=(pretrain -q -v v --train en=t.shd --layers 1 --dim 8 --heads 1 --ffn 8 --po
     --log-every 1 --save-every 2 --seed 5 --steps 2 --out run)
 files() { (cd run && find checkpoints -type f | sort | xargs sha256sum; wc -l < log.jsonl); }
 "${run[@]}"; files > want; rm -r run
-for call in open read write pwrite fsync ftruncate; do
+for call in open read pread write pwrite fsync ftruncate; do
     n=$(calls $call "${run[@]}"); rm -r run
     for ((k = 1; k <= n; k++)); do
         for kind in eintr short; do

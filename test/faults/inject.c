@@ -1,6 +1,6 @@
 /* Preloaded into a program: makes the n-th call of one function fail, be interrupted or be short.
- *   FAULT="CALL:N:KIND"   CALL: open read write pwrite fsync rename unlink close mmap ftruncate
- *                         malloc calloc realloc aligned_alloc pthread_create clock
+ *   FAULT="CALL:N:KIND"   CALL: open read pread write pwrite fsync rename unlink close mmap
+ *                         ftruncate malloc calloc realloc aligned_alloc pthread_create clock
  *                         name: a name is made, moved or removed by another thread than the first
  *                         KIND: fail, eintr (-1 with EINTR, nothing done), short (one byte of
  *                         several); of clock (what the time of day is): back, ahead (by 400 days);
@@ -29,7 +29,7 @@
 #include <unistd.h>
 
 enum call {
-    OPEN, READ, WRITE, PWRITE, FSYNC, RENAME, UNLINK, CLOSE, MMAP, FTRUNCATE,
+    OPEN, READ, PREAD, WRITE, PWRITE, FSYNC, RENAME, UNLINK, CLOSE, MMAP, FTRUNCATE,
     MALLOC, CALLOC, REALLOC, ALIGNED_ALLOC, PTHREAD_CREATE, CLOCK, NAME, N_CALLS
 };
 enum kind { NOTHING, FAIL, EINTR_ONCE, SHORT, BACK, AHEAD, END };
@@ -37,6 +37,7 @@ enum kind { NOTHING, FAIL, EINTR_ONCE, SHORT, BACK, AHEAD, END };
 static const struct { const char *name; int error;
 } calls[N_CALLS] = {
     { "open", EMFILE },    { "read", EIO },
+    { "pread", EIO },
     { "write", ENOSPC },   { "pwrite", ENOSPC },
     { "fsync", EIO },      { "rename", EIO },
     { "unlink", EACCES },  { "close", EIO },
@@ -170,6 +171,13 @@ ssize_t read(int fd, void *p, size_t n)
     enum kind k = due(READ);
     return k == FAIL || k == EINTR_ONCE ? -1 : NEXT(read)(fd, p, k == SHORT && n > 1 ? 1 : n);
 }
+
+ssize_t pread(int fd, void *p, size_t n, off_t from)
+{
+    enum kind k = due(PREAD);
+    return k == FAIL || k == EINTR_ONCE ? -1 : NEXT(pread)(fd, p, k == SHORT && n > 1 ? 1 : n, from);
+}
+ssize_t pread64(int fd, void *p, size_t n, off_t from) __attribute__((alias("pread")));
 
 ssize_t write(int fd, const void *p, size_t n)
 {
