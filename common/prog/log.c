@@ -4,6 +4,7 @@
 #include "common/files/file.h"
 #include "common/files/io.h"
 #include "common/mem.h"
+#include "common/utf8.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -14,7 +15,13 @@
 
 /* --- JSON lines ------------------------------------------------------------------------------- */
 
-struct log { int fd; char *path, *line; size_t n, cap; struct tfevents *board; char event[64]; };
+struct log {
+    int fd;
+    char *path, *line, *text;    /* text: for put_string */
+    size_t n, cap, text_cap;
+    struct tfevents *board;
+    char event[64];
+};
 
 static void put(struct log *l, const char *s, size_t n)
 {
@@ -23,47 +30,22 @@ static void put(struct log *l, const char *s, size_t n)
     l->n += n;
 }
 
-/* The length of the valid UTF-8 sequence at s (RFC 3629), 0 if there is none. */
-static size_t utf8_len(const unsigned char *s)
-{
-    if (s[0] < 0x80) return 1;
-    size_t n = s[0] >= 0xC2 && s[0] <= 0xDF   ? 2
-               : s[0] >= 0xE0 && s[0] <= 0xEF ? 3
-               : s[0] >= 0xF0 && s[0] <= 0xF4 ? 4
-                                              : 0;
-    if (!n) return 0;
-    unsigned char low = s[0] == 0xE0   ? 0xA0
-                        : s[0] == 0xF0 ? 0x90
-                                       : 0x80,
-                  high = s[0] == 0xED   ? 0x9F
-                         : s[0] == 0xF4 ? 0x8F
-                                        : 0xBF;
-    /* a NUL that ends the string is below every bound: nothing is read beyond it */
-    if (s[1] < low || s[1] > high) return 0;
-    for (size_t i = 2; i < n; i++)
-        if ((s[i] & 0xC0) != 0x80) return 0;
-    return n;
-}
-
-/* What is not UTF-8 becomes U+FFFD, byte by byte: a log must stay readable whatever a message
- * quotes. */
+/* What is not UTF-8 becomes U+FFFD: a log must stay readable whatever a message quotes, and JSON
+ * allows no other bytes. */
 static void put_string(struct log *l, const char *text)
 {
+    size_t n = utf8_replace(&l->text, &l->text_cap, text, strlen(text));
     put(l, "\"", 1);
-    for (const unsigned char *s = (const unsigned char *)text; *s; ) {
-        size_t n = utf8_len(s);
+    for (const char *s = l->text; s < l->text + n; s++) {
         char esc[8];
-        /* Neither does JSON allow other bytes, nor would its readers go on after one. */
-        if (!n) { put(l, "\xEF\xBF\xBD", 3); s++; continue; }
-        if (*s == '"' || *s == '\\') { esc[0] = '\\'; esc[1] = (char)*s; put(l, esc, 2); }
+        if (*s == '"' || *s == '\\') { esc[0] = '\\'; esc[1] = *s; put(l, esc, 2); }
         else if (*s == '\n') put(l, "\\n", 2);
         else if (*s == '\t') put(l, "\\t", 2);
         else if (*s == '\r') put(l, "\\r", 2);
-        else if (*s < 0x20 || *s == 0x7F) {
+        else if ((unsigned char)*s < 0x20 || *s == 0x7F) {
             snprintf(esc, sizeof esc, "\\u%04x", *s);
             put(l, esc, 6);
-        } else put(l, (const char *)s, n);
-        s += n;
+        } else put(l, s, 1);
     }
     put(l, "\"", 1);
 }
@@ -174,6 +156,7 @@ void log_close(struct log *l)
     tfevents_close(l->board);
     free(l->path);
     free(l->line);
+    free(l->text);
     free(l);
 }
 

@@ -175,7 +175,8 @@ ssize_t read(int fd, void *p, size_t n)
 ssize_t pread(int fd, void *p, size_t n, off_t from)
 {
     enum kind k = due(PREAD);
-    return k == FAIL || k == EINTR_ONCE ? -1 : NEXT(pread)(fd, p, k == SHORT && n > 1 ? 1 : n, from);
+    return k == FAIL || k == EINTR_ONCE
+        ? -1 : NEXT(pread)(fd, p, k == SHORT && n > 1 ? 1 : n, from);
 }
 ssize_t pread64(int fd, void *p, size_t n, off_t from) __attribute__((alias("pread")));
 
