@@ -39,17 +39,6 @@ size_t st_dtype_size(enum st_dtype d)
     return types[d].size;
 }
 
-/* A name from a file as it may stand in a message: short, on one line. Static, per thread. */
-static const char *shown(const char *name)
-{
-    static _Thread_local char s[100];
-    size_t n = 0;
-    for (; name[n] && n < 80; n++)
-        s[n] = (unsigned char)name[n] < 0x20 || name[n] == 0x7F ? '?' : name[n];
-    strcpy(s + n, name[n] ? "..." : "");
-    return s;
-}
-
 /* Bytes of a tensor of that type and shape; false if there are more than size_t holds. */
 static bool bytes_of(enum st_dtype d, const int64_t *shape, int ndim, size_t *bytes)
 {
@@ -99,8 +88,8 @@ static int read_entry(const char *path, const cJSON *j, struct entry *e)
 {
     const cJSON *dtype = NULL, *shape = NULL, *offsets = NULL;
     if (!cJSON_IsObject(j))
-        return err_set("%s: tensor \"%s\" is not described by a JSON object", path,
-                       shown(j->string));
+        return err_set("%s: tensor \"%.80s\" is not described by a JSON object", path,
+                       j->string);
     for (const cJSON *k = j->child; k; k = k->next) {
         const cJSON **to = strcmp(k->string, "dtype") == 0          ? &dtype
                            : strcmp(k->string, "shape") == 0        ? &shape
@@ -109,7 +98,7 @@ static int read_entry(const char *path, const cJSON *j, struct entry *e)
         /* the reference reader ignores what it does not know, too */
         if (!to) continue;
         if (*to)
-            return err_set("%s: tensor \"%s\" has two fields of one name", path, shown(j->string));
+            return err_set("%s: tensor \"%.80s\" has two fields of one name", path, j->string);
         *to = k;
     }
     int type = 0;
@@ -119,30 +108,29 @@ static int read_entry(const char *path, const cJSON *j, struct entry *e)
         type++;
     if (type == N_TYPES)
         return cJSON_IsString(dtype)
-                   ? err_set("%s: tensor of unknown type %s", path,
-                             shown(dtype->valuestring))
-                   : err_set("%s: tensor \"%s\" has no dtype", path, shown(j->string));
+                   ? err_set("%s: tensor of unknown type %.80s", path, dtype->valuestring)
+                   : err_set("%s: tensor \"%.80s\" has no dtype", path, j->string);
     e->t.dtype = (enum st_dtype)type;
     if (!cJSON_IsArray(shape))
-        return err_set("%s: tensor \"%s\" has no shape", path, shown(j->string));
+        return err_set("%s: tensor \"%.80s\" has no shape", path, j->string);
     for (const cJSON *k = shape->child; k; k = k->next) {
         if (e->t.ndim == DIMS_MOST)
-            return err_set("%s: tensor \"%s\" has more than %d dimensions", path, shown(j->string),
+            return err_set("%s: tensor \"%.80s\" has more than %d dimensions", path, j->string,
                            DIMS_MOST);
         if (!whole(k, &e->t.shape[e->t.ndim++]))
             return err_set(
-                "%s: tensor \"%s\" has a dimension that is not a whole number of 0 or more", path,
-                shown(j->string));
+                "%s: tensor \"%.80s\" has a dimension that is not a whole number of 0 or more", path,
+                j->string);
     }
     const cJSON *first = cJSON_IsArray(offsets) ? offsets->child : NULL;
     if (!first || !first->next || first->next->next || !whole(first, &e->begin)
         || !whole(first->next, &e->end) || e->begin > e->end)
-        return err_set("%s: tensor \"%s\" has no valid data_offsets", path, shown(j->string));
+        return err_set("%s: tensor \"%.80s\" has no valid data_offsets", path, j->string);
     if (!bytes_of(e->t.dtype, e->t.shape, e->t.ndim, &e->t.bytes)
         /* compared with the shape before anything is allocated by it */
         || e->t.bytes != (uint64_t)(e->end - e->begin))
-        return err_set("%s: tensor \"%s\": %lld bytes of data do not fit its shape", path,
-                       shown(j->string), (long long)(e->end - e->begin));
+        return err_set("%s: tensor \"%.80s\": %lld bytes of data do not fit its shape", path,
+                       j->string, (long long)(e->end - e->begin));
     return 0;
 }
 
@@ -156,12 +144,12 @@ static int read_meta(struct st_file *f, const cJSON *j)
     f->meta_value = mem_zero(n + 1, sizeof *f->meta_value);
     for (const cJSON *k = j->child; k; k = k->next) {
         if (!cJSON_IsString(k))
-            return err_set("%s: __metadata__: \"%s\" is not a string", f->path, shown(k->string));
+            return err_set("%s: __metadata__: \"%.80s\" is not a string", f->path, k->string);
         f->meta_key[f->n_meta] = mem_dup(k->string);
         f->meta_value[f->n_meta++] = mem_dup(k->valuestring);
     }
     const char *again = twice(f->meta_key, f->n_meta);
-    return again ? err_set("%s: __metadata__: \"%s\" occurs twice", f->path, shown(again)) : 0;
+    return again ? err_set("%s: __metadata__: \"%.80s\" occurs twice", f->path, again) : 0;
 }
 
 /* Entries sorted by their data and laid over the n bytes at data. */
@@ -173,10 +161,10 @@ static int place(struct st_file *f, struct entry *e, const unsigned char *data, 
         /* offsets are at most 2^53: no overflow in the sums */
         if ((uint64_t)e[i].end > n)
             return err_set(
-                "%s: tensor \"%s\" ends at byte %lld of %zu: the file is cut short or damaged",
-                f->path, shown(e[i].t.name), (long long)e[i].end, n);
+                "%s: tensor \"%.80s\" ends at byte %lld of %zu: the file is cut short or damaged",
+                f->path, e[i].t.name, (long long)e[i].end, n);
         if (e[i].begin != at)
-            return err_set("%s: tensor \"%s\" %s the one before it", f->path, shown(e[i].t.name),
+            return err_set("%s: tensor \"%.80s\" %s the one before it", f->path, e[i].t.name,
                            e[i].begin < at ? "overlaps" : "leaves a hole after");
         at = e[i].end;
         e[i].t.data = data + e[i].begin;
@@ -205,7 +193,7 @@ static int read_header(struct st_file *f, const cJSON *root, const unsigned char
         f->n++;
     }
     const char *again = r == 0 ? twice(names, f->n) : NULL;
-    if (again) r = err_set("%s: tensor \"%s\" occurs twice", f->path, shown(again));
+    if (again) r = err_set("%s: tensor \"%.80s\" occurs twice", f->path, again);
     if (r == 0) r = place(f, e, data, n);
     /* What was read is kept even after an error: st_close frees the names. */
     /* n counts entries whose name was copied */
@@ -337,9 +325,9 @@ int st_tensor_finite(const char *path, const struct st_tensor *t)
         if (block_finite(t->dtype, p + at * size, k)) continue;
         /* The block's first that is not finite, for the message. */
         while (block_finite(t->dtype, p + at * size, 1)) at++;
-        return err_set("%s: number %zu of tensor %s is not finite: the model has diverged, or is "
+        return err_set("%s: number %zu of tensor %.80s is not finite: the model has diverged, or is "
                        "too large for its type; its results would have no meaning",
-                       path, at + 1, shown(t->name));
+                       path, at + 1, t->name);
     }
     return 0;
 }
@@ -380,7 +368,7 @@ static float from_half(uint16_t h)
 int st_floats(const struct st_tensor *t, float *to, size_t n)
 {
     if (t->bytes / types[t->dtype].size != n)
-        return err_set("tensor \"%s\" has %zu numbers, not %zu", shown(t->name),
+        return err_set("tensor \"%.80s\" has %zu numbers, not %zu", t->name,
                        t->bytes / types[t->dtype].size, n);
     /* may be unaligned: a header of any length is allowed */
     const unsigned char *p = t->data;
@@ -404,7 +392,7 @@ int st_floats(const struct st_tensor *t, float *to, size_t n)
         }
         return 0;
     default:
-        return err_set("tensor \"%s\" is of type %s, not of floating-point numbers", shown(t->name),
+        return err_set("tensor \"%.80s\" is of type %s, not of floating-point numbers", t->name,
                        types[t->dtype].name);
     }
 }
@@ -451,13 +439,13 @@ static int check_tensors(const char *path, const struct st_tensor *t, int n)
         names[i] = t[i].name;
         if (t[i].ndim < 0 || t[i].ndim > DIMS_MOST
             || !bytes_of(t[i].dtype, t[i].shape, t[i].ndim, &bytes) || bytes != t[i].bytes)
-            r = err_set("%s: tensor \"%s\": its shape and its %zu bytes do not agree", path,
-                        shown(t[i].name), t[i].bytes);
+            r = err_set("%s: tensor \"%.80s\": its shape and its %zu bytes do not agree", path,
+                        t[i].name, t[i].bytes);
         else if (strcmp(t[i].name, "__metadata__") == 0)
             r = err_set("%s: a tensor cannot be called __metadata__", path);
     }
     const char *again = r == 0 ? twice(names, n) : NULL;
-    if (again) r = err_set("%s: two tensors called \"%s\"", path, shown(again));
+    if (again) r = err_set("%s: two tensors called \"%.80s\"", path, again);
     free(names);
     return r;
 }
@@ -554,6 +542,6 @@ int st_verify(const struct st_file *f)
     snprintf(hex, sizeof hex, "%016llx",
              (unsigned long long)xxh3_of(f->map.p + data, f->map.n - data));
     return strcmp(want, hex) == 0 ? 0
-                                  : err_set("%s: damaged: the data has the checksum %s, not %s",
-                                            f->path, hex, shown(want));
+                                  : err_set("%s: damaged: the data has the checksum %s, not %.80s",
+                                            f->path, hex, want);
 }
