@@ -119,8 +119,8 @@ static int read_entry(const char *path, const cJSON *j, struct entry *e)
                            DIMS_MOST);
         if (!whole(k, &e->t.shape[e->t.ndim++]))
             return err_set(
-                "%s: tensor \"%.80s\" has a dimension that is not a whole number of 0 or more", path,
-                j->string);
+                "%s: tensor \"%.80s\" has a dimension that is not a whole number of 0 or more",
+                path, j->string);
     }
     const cJSON *first = cJSON_IsArray(offsets) ? offsets->child : NULL;
     if (!first || !first->next || first->next->next || !whole(first, &e->begin)
@@ -325,8 +325,8 @@ int st_tensor_finite(const char *path, const struct st_tensor *t)
         if (block_finite(t->dtype, p + at * size, k)) continue;
         /* The block's first that is not finite, for the message. */
         while (block_finite(t->dtype, p + at * size, 1)) at++;
-        return err_set("%s: number %zu of tensor %.80s is not finite: the model has diverged, or is "
-                       "too large for its type; its results would have no meaning",
+        return err_set("%s: number %zu of tensor %.80s is not finite: the model has diverged, or "
+                       "is too large for its type; its results would have no meaning",
                        path, at + 1, t->name);
     }
     return 0;
@@ -542,6 +542,6 @@ int st_verify(const struct st_file *f)
     snprintf(hex, sizeof hex, "%016llx",
              (unsigned long long)xxh3_of(f->map.p + data, f->map.n - data));
     return strcmp(want, hex) == 0 ? 0
-                                  : err_set("%s: damaged: the data has the checksum %s, not %.80s",
+                                  : err_set("%s: damaged: the data has the checksum %s, not %s",
                                             f->path, hex, want);
 }

@@ -233,8 +233,8 @@ static void types_names_and_fields_that_are_wrong_are_refused(void **state)
     refused("{\"__metadata__\":{},\"__metadata__\":{}}", 0, "twice");
     refused("{" T("new\\nline \\u0007", "F33", "[1]", "0", "4") ",\"b\":1}", 4, "F33");
     refused("{\"new\\nline\":1}", 0, "new\\x0Aline");
-#define FORTY "abcdefghijklmnopqrstuvwxyz, 40 letters."
-    refused("{\"" FORTY FORTY "no more\":1}", 0, "tensor \"" FORTY FORTY "\" is not described");
+#define FORTY "abcdefghijklmnopqrstuvwxyz: 40 letters.."
+    refused("{\"" FORTY FORTY "no more\":1}", 0, "\"" FORTY FORTY "\" is not described");
     refused("{\"\xC3(\":1}", 0, "byte 2 of the header is not UTF-8");
 }
 

@@ -133,7 +133,7 @@ static void a_failure_stops_the_loop_and_its_message_reaches_the_caller(void **s
     }
 }
 
-struct nest { atomic_int inner, moved; };
+struct nest { atomic_int inner, moved; pthread_barrier_t both; };
 struct nest_in { struct nest *n; int outer; pthread_t id; };
 static int nest_inner(void *ctx, size_t i, int thread)
 {
@@ -148,6 +148,7 @@ static int nest_outer(void *ctx, size_t i, int thread)
 {
     (void)i;
     struct nest_in in = { ctx, thread, pthread_self() };
+    pthread_barrier_wait(&in.n->both);
     return par_for(10, nest_inner, &in);
 }
 
@@ -155,8 +156,11 @@ static void a_nested_loop_runs_inline_under_its_callers_thread_number(void **sta
 {
     (void)state;
     par_threads_set(4);
-    struct nest n = { 0, 0 };
+    struct nest n = { 0 };
+    /* two indices wait for each other: neither thread does both */
+    pthread_barrier_init(&n.both, NULL, 2);
     assert_int_equal(par_for(100, nest_outer, &n), 0);
+    pthread_barrier_destroy(&n.both);
     assert_int_equal(n.inner, 1000);
     assert_int_equal(n.moved, 0);
 }
