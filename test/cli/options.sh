@@ -1,0 +1,93 @@
+# Options that leave out a part of what is read or written: the result is what the program makes of
+# that part alone, or what arithmetic says.
+. "$TOP/test/cli/lib.sh"
+v=$TOP/test/golden/vectors
+
+echo "# --max-vocab N of each program is a file of its first N vectors"
+for f in a b; do
+    { echo "40 $(head -n 1 $v/$f.vec | cut -d ' ' -f 2)"; sed -n 2,41p $v/$f.vec; } > $f.vec
+    sed '1d; s/ .*//' $v/$f.vec > $f.words; sed '1d; s/ .*//' $f.vec > $f.few
+done
+# words beyond the first 40 are in the dictionary and the questions, too
+paste a.words b.words | grep -v "^$(printf '\t')" | sed 50q > dict
+paste -d ' ' a.words <(sed 1,7d a.words) <(sed 1,3d a.words) <(sed 1,9d a.words) |
+    sed 45q > questions
+# cut_off NAME command...: with @ for the folder of the files, whole and then short
+cut_off() {
+    local name=$1; shift
+    "${@//@/.}" > want.$name
+    "${@//@/$v}" --max-vocab 40 > got.$name
+    "${@//@/$v}" > all.$name
+    same got.$name want.$name
+    ! cmp -s all.$name want.$name || fail "$name: the words after the 40th change nothing"
+}
+cut_off rsim rsim -q --src @/a.vec --tgt @/b.vec --dict dict
+cut_off analogy analogy -q --vec @/a.vec questions
+cut_off induce dict-induce -q --src @/a.vec --tgt @/b.vec --map procrustes --seed-dict dict -k 2
+cut_off tsne plot tsne -q --perplexity 3 --iterations 20 --tsv - aa=@/a.vec bb=@/b.vec
+awk '{ for (i = 0; i < $2; i++) print $1, "a" int(i % 7), "b" int(i % 5) }' $v/a.counts > text
+cooc-count -q -w 2 aa=text > a.cooc
+vocab-count -q text | cut -d ' ' -f 1 > words
+embed -q --from-cooc a.cooc --min-count 1 --dim 4 --max-vocab 10 > got
+same <(sed '1d; s/ .*//' got) <(sed 10q words)
+
+echo "# dict-induce: the target's vectors are normalised and not turned"
+induce=(dict-induce -q --src $v/a.vec --tgt $v/b.vec --map procrustes --seed-dict $v/seed.tsv)
+"${induce[@]}" --normalize unit --out-tgt got > pairs
+sed 1d $v/b.vec | awk '{ s = 0; for (i = 2; i <= NF; i++) s += $i * $i
+    printf "%s", $1; for (i = 2; i <= NF; i++) printf " %.7f", $i / sqrt(s); print "" }' > want
+sed 1d got | paste -d ' ' - want | awk '{ for (i = 2; i <= 9; i++) {
+        d = $i - $(i + 9); if ($1 != $10 || d > 2e-7 || d < -2e-7) exit 1; n++ } }
+    END { exit n != 70 * 8 }' || fail "--out-tgt"
+
+echo "# seeds that are spelt the same: by length where they have letters, and by frequency"
+# in a thousand words each, long1 is 4 times as frequent on one side, long2 6 times; 12 has no
+# letter
+printf '4 2\nlong1 1 0\nlong2 0 1\nab 1 1\n12 1 -1\n' > s.vec
+printf '%s\n' 'long1 400' 'long2 60' 'ab 50' '12 490' > s.counts
+printf '%s\n' 'long1 100' 'long2 360' 'ab 50' '12 490' > t.counts
+seeds() { dict-induce --src s.vec --tgt s.vec --map procrustes --rounds 0 --identical "$@" 2>&1 \
+    > pairs | sed -n 's/.*: \([0-9]*\) words are spelt the same/\1/p'; }
+counts=(--src-counts s.counts --tgt-counts t.counts)
+is "$(seeds) $(seeds --min-length 2) $(seeds --min-length 6)" '3 4 1'
+is "$(seeds "${counts[@]}") $(seeds "${counts[@]}" --ratio 3) $(seeds "${counts[@]}" --ratio 7)" \
+    '2 1 3'
+is "$(seeds "${counts[@]}" --min-length 2)" 3
+
+echo "# bpe-apply: however small the memory for known words is"
+seq 1 3000 | sed 's/.*/word& word&s/' > numbers
+bpe-learn -q -s 100 numbers > codes
+bpe-apply -q -c codes < numbers > want
+bpe-apply -q -c codes --cache 1 < numbers > got; same got want
+
+echo "# tokenize: lines of the form <...> as they are; what is for compatibility changes nothing"
+printf '%s\n' '<seg id="1,2">' ' <a,b>' '<a,b> c' 'a,b' > text
+tokenize -q -l en --no-escape --skip-xml < text > got
+printf '%s\n' '<seg id="1,2">' '< a , b >' '< a , b > c' 'a , b' > want; same got want
+tokenize -q -l en --no-escape --lines 3 --time text > got
+sed '1s/.*/< seg id = " 1,2 " >/' want | same got -
+
+echo "# translate: as long as --max-ratio and --max-extra allow, where </s> never comes"
+printf 'a b c d e\nb c\nd e a\n' > s; printf '%s 5\n' a b c d e > v
+train=(finetune -q --task mt -v v --parallel aa-bb=s,s --layers 1 --dim 16 --heads 2 --ffn 16
+    --positions 64 --tokens 40 --lr 1e-9 --log-every 1 --threads 1)
+"${train[@]}" --seed 4 --steps 1 --out model
+said() { translate -q --model model --src aa --tgt bb "$@" < s; }
+tokens() { said "$@" | awk '{ printf "%d ", NF }'; }
+# of 5, 2 and 3 tokens: by default 1.3 times and 5 more
+is "$(tokens --beam 1)" '11 7 8 '
+is "$(tokens --beam 1 --max-ratio 2 --max-extra 3)" '13 7 9 '
+is "$(tokens --beam 1 --max-ratio 0 --max-extra 4)" '4 4 4 '
+# enough that are complete end the search, though a longer one is better
+said --beam 4 --scores --early-stopping > early
+said --beam 4 --scores > best
+paste early best | awk -F '\t' '{ better += $4 > $2 } $4 < $2 { exit 1 }
+    END { exit better < 3 }' || fail "--early-stopping"
+
+echo "# --tensorboard has the log's numbers"
+"${train[@]}" --steps 3 --tensorboard --out run
+perl -0777 -ne 'printf "%s %.6g\n", $1, unpack("f", $2)
+    while /train\/(mt|grad_norm|lr)\x15(.{4})/gs' run/tensorboard/events.* > got
+perl -ne 'for $k (qw(mt grad_norm lr)) { printf "%s %.6g\n", $k, $1 if /"$k":([-+.e0-9]+)/ }' \
+    run/log.jsonl > want
+is "$(wc -l < want)" 9; same got want
