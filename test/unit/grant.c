@@ -1,5 +1,5 @@
 /* common/grant.h: what cgroups of both versions, /proc and limits grant, of files that this test
- * writes: fopen and getrlimit below stand before the C library's. */
+ * writes: fopen, getrlimit and sched_getaffinity below stand before the C library's. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <cmocka.h>
 #include <dlfcn.h>
+#include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -14,7 +16,9 @@
 #include "common/grant.h"
 #include "test/unit/scratch.h"
 
-static rlim_t address_space = RLIM_INFINITY;
+static rlim_t address_space;
+/* processors of this process, and bytes of the kernel's set of them (0: it has no such call) */
+static size_t processors, set_bytes;
 
 /* what the system tells is under `root` */
 FILE *fopen(const char *path, const char *mode)
@@ -32,6 +36,16 @@ int getrlimit(__rlimit_resource_t which, struct rlimit *to)
 {
     (void)which;
     *to = (struct rlimit){ address_space, address_space };
+    return 0;
+}
+
+int sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *set)
+{
+    (void)pid;
+    errno = set_bytes ? EINVAL : ENOSYS;
+    if (!set_bytes || bytes < set_bytes) return -1;
+    CPU_ZERO_S(bytes, set);
+    for (size_t i = 0; i < processors; i++) CPU_SET_S(8 * bytes - 1 - i, bytes, set);
     return 0;
 }
 
@@ -53,12 +67,11 @@ static int fresh(void **state)
 {
     (void)state;
     address_space = RLIM_INFINITY;
+    processors = 7;
+    set_bytes = 128;
     unsetenv("SLURM_CPUS_PER_TASK");
     return dir_remove("root") < 0 && file_exists("root") ? -1 : 0;
 }
-
-/* Processors, if the quota is q of them: as many as without it, or fewer. */
-static int of_quota(int all, int q) { return q < all ? q : all; }
 
 static void without_a_word_of_the_system_it_is_what_the_machine_has(void **state)
 {
@@ -66,13 +79,21 @@ static void without_a_word_of_the_system_it_is_what_the_machine_has(void **state
     double all = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
     assert_true(granted_memory() == all);
     assert_true(granted_memory_left() == 0x1p62);
-    assert_true(granted_threads() >= 1 && granted_threads() <= sysconf(_SC_NPROCESSORS_ONLN));
+    assert_int_equal(granted_threads(), 7);
+    set_bytes = 0;
+    assert_int_equal(granted_threads(), sysconf(_SC_NPROCESSORS_ONLN));
+    /* a machine of up to 8,192 and of up to 2^20 processors */
+    set_bytes = 1024;
+    assert_int_equal(granted_threads(), 7);
+    set_bytes = 1 << 17;
+    assert_int_equal(granted_threads(), 7);
+    processors = 5000;
+    assert_int_equal(granted_threads(), 4096);
 }
 
 static void of_nested_groups_the_narrowest_counts(void **state)
 {
     (void)state;
-    int all = granted_threads();
     write_file("/proc/self/cgroup", "1:name=systemd:/other\n0::/a/b\n");
     write_file("/sys/fs/cgroup/a/b/memory.max", "max\n");
     write_file("/sys/fs/cgroup/a/memory.max", "1000000\n");
@@ -87,9 +108,9 @@ static void of_nested_groups_the_narrowest_counts(void **state)
     assert_true(granted_memory() == 400000);
 
     write_file("/sys/fs/cgroup/a/cpu.max", "max 100000\n");
-    assert_int_equal(granted_threads(), all);
+    assert_int_equal(granted_threads(), 7);
     write_file("/sys/fs/cgroup/a/b/cpu.max", "150000 100000\n");
-    assert_int_equal(granted_threads(), of_quota(all, 2));
+    assert_int_equal(granted_threads(), 2);
     write_file("/sys/fs/cgroup/a/cpu.max", "50000 100000\n");
     assert_int_equal(granted_threads(), 1);
 }
@@ -97,7 +118,6 @@ static void of_nested_groups_the_narrowest_counts(void **state)
 static void the_first_version_has_a_hierarchy_for_each_controller(void **state)
 {
     (void)state;
-    int all = granted_threads();
     write_file("/proc/self/cgroup", "4:cpu,cpuacct:/x\n3:cpuset:/y\n2:hugetlb,memory:/z\n");
     write_file("/sys/fs/cgroup/memory/z/memory.limit_in_bytes", "700000\n");
     write_file("/sys/fs/cgroup/memory.limit_in_bytes", "1000\n");
@@ -107,11 +127,11 @@ static void the_first_version_has_a_hierarchy_for_each_controller(void **state)
 
     write_file("/sys/fs/cgroup/cpu/x/cpu.cfs_period_us", "100000\n");
     write_file("/sys/fs/cgroup/cpu/x/cpu.cfs_quota_us", "-1\n");
-    assert_int_equal(granted_threads(), all);
+    assert_int_equal(granted_threads(), 7);
     write_file("/sys/fs/cgroup/cpu/x/cpu.cfs_quota_us", "90000\n");
     assert_int_equal(granted_threads(), 1);
     write_file("/sys/fs/cgroup/cpu/x/cpu.cfs_quota_us", "130000\n");
-    assert_int_equal(granted_threads(), of_quota(all, 2));
+    assert_int_equal(granted_threads(), 2);
     /* a machine may have both versions; the narrower counts */
     write_file("/proc/self/cgroup", "4:cpu,cpuacct:/x\n2:hugetlb,memory:/z\n0::/w\n");
     write_file("/sys/fs/cgroup/w/memory.max", "650000\n");
@@ -125,13 +145,12 @@ static void the_first_version_has_a_hierarchy_for_each_controller(void **state)
 static void a_job_of_slurm_has_its_share(void **state)
 {
     (void)state;
-    int all = granted_threads();
     setenv("SLURM_CPUS_PER_TASK", "1", 1);
     assert_int_equal(granted_threads(), 1);
     setenv("SLURM_CPUS_PER_TASK", "100000", 1);
-    assert_int_equal(granted_threads(), all);
+    assert_int_equal(granted_threads(), 7);
     setenv("SLURM_CPUS_PER_TASK", "", 1);
-    assert_int_equal(granted_threads(), all);
+    assert_int_equal(granted_threads(), 7);
 }
 
 /* What is left: the free memory of the machine, a group's limit less what it uses, of which pages
