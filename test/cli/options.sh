@@ -9,9 +9,9 @@ for f in a b; do
     sed '1d; s/ .*//' $v/$f.vec > $f.words; sed '1d; s/ .*//' $f.vec > $f.few
 done
 # words beyond the first 40 are in the dictionary and the questions, too
-paste a.words b.words | grep -v "^$(printf '\t')" | sed 50q > dict
+paste a.words b.words | grep -v "^$(printf '\t')" | sed -n 1,50p > dict
 paste -d ' ' a.words <(sed 1,7d a.words) <(sed 1,3d a.words) <(sed 1,9d a.words) |
-    sed 45q > questions
+    sed -n 1,45p > questions
 # cut_off NAME command...: with @ for the folder of the files, whole and then short
 cut_off() {
     local name=$1; shift

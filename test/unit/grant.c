@@ -158,7 +158,8 @@ static void a_job_of_slurm_has_its_share(void **state)
 static void what_is_left_is_the_least_of_machine_groups_and_addresses(void **state)
 {
     (void)state;
-    write_file("/proc/meminfo", "MemTotal:    9000 kB\nMemAvailableX: 1 kB\nMemAvailable: 1000 kB\n");
+    write_file("/proc/meminfo",
+               "MemTotal:    9000 kB\nMemAvailableX: 1 kB\nMemAvailable: 1000 kB\n");
     assert_true(granted_memory_left() == 1024000);
     write_file("/proc/self/cgroup", "0::/a\n");
     write_file("/sys/fs/cgroup/a/memory.max", "900000\n");
