@@ -1,5 +1,5 @@
-/* Which tokens are masked, scheme by scheme, by their definitions (lib/masking/masking.h); pairs as
- * TLM writes them; objectives drawn by a ratio. */
+/* Which tokens are masked, scheme by scheme, by their definitions (lib/masking/masking.h), and which
+ * are switched; pairs as TLM writes them; objectives drawn by a ratio. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,6 +14,8 @@
 #include "lib/data/pairs.h"
 #include "lib/engine/mix.h"
 #include "lib/masking/masking.h"
+#include "lib/masking/pick.h"
+#include "lib/masking/switch.h"
 #include "lib/objective/table.h"
 #include "test/unit/scratch.h"
 
@@ -422,6 +424,199 @@ static void marks_of_all_vocabularies_tell_where_words_begin(void **state)
     free(path);
 }
 
+/* --- code switching --- */
+
+static char noted[400];
+static void take_note(const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(noted, sizeof noted, fmt, args);
+    va_end(args);
+}
+
+static const char trained[3][32] = { "aa", "bb", "cc" };
+
+static struct switches *dictionaries(const struct switch_options *o, const struct vocab *v,
+                                     const char *bb, const char *cc)
+{
+    char arg[2][4200];
+    const char *const text[] = { bb, cc }, *const name[] = { "aa-bb", "aa-cc" };
+    const char *value[] = { arg[0], arg[1] };
+    struct strs dict = { .v = value, .n = 2 };
+    for (int i = 0; i < 2; i++) {
+        char *path = path_join(scratch_dir, name[i]);
+        assert_int_equal(file_write(path, text[i], strlen(text[i])), 0);
+        snprintf(arg[i], sizeof arg[i], "%s=%s", name[i], path);
+        free(path);
+    }
+    struct switches *s = switches_read(o, &dict, trained, 3, v, take_note);
+    if (!s) fail_msg("%s", err_msg());
+    return s;
+}
+
+/* w1 has three translations into bb, of scores 0, ln 3 and 0 (of a pair that is there twice the
+ * first line counts), and one into cc: each language is as likely as the other, and in bb
+ * p ~ exp(score / T): 1, 3, 1 for T = 1, and 1, 9, 1 for T = 1/2. */
+static void translations_are_drawn_by_language_and_by_score(void **state)
+{
+    (void)state;
+    struct vocab *v = some_words();
+    const uint32_t original[] = { VOCAB_BOS, id(v, "w1"), VOCAB_EOS };
+    const uint32_t to[] = { id(v, "w4"), id(v, "w3"), id(v, "w2"), id(v, "w5") };
+    const bool fixed[3] = { false };
+    for (int sharp = 0; sharp < 2; sharp++) {
+        struct switch_options o = switch_defaults;
+        o.rate = "1";
+        o.units = SWITCH_TOKEN;
+        o.temperature = sharp ? 0.5 : 1;
+        struct switches *s = dictionaries(
+            &o, v, "w1\tw4\t0\nw1\tw3\t1.0986122887\nw1\tw2\nw9\tw9\nw9\tzz\nw1\tw4\t5\n",
+            "w1\tw5\t-40\r\n");
+        struct switch_count c = { 0 };
+        int drawn[4] = { 0 };
+        for (uint64_t k = 0; k < SENTENCES; k++) {
+            struct switch_sentence x = { original, fixed, 3, 0, k, false };
+            struct switched out[3];
+            assert_int_equal(switch_choose(s, &o, NULL, &x, (struct rng_key){ 5, RNG_SWITCH, 2 },
+                                           out, &c), 1);
+            assert_int_equal(out[0].at, 1);
+            assert_int_equal(out[0].lang, out[0].token == to[3] ? 2 : 1);
+            for (int i = 0; i < 4; i++) drawn[i] += out[0].token == to[i];
+        }
+        assert_int_equal(drawn[0] + drawn[1] + drawn[2] + drawn[3], SENTENCES);
+        assert_true(c.tokens == SENTENCES && c.free == SENTENCES && c.known == SENTENCES
+                    && c.switched == SENTENCES);
+        double one = sharp ? 0.5 / 11 : 0.1;
+        const double p[4] = { one, 0.5 - 2 * one, one, 0.5 };
+        for (int i = 0; i < 4; i++)
+            assert_true(fabs((double)drawn[i] / SENTENCES - p[i])
+                        < 4 * sqrt(p[i] * (1 - p[i]) / SENTENCES));
+        switches_free(s);
+    }
+    vocab_free(v);
+}
+
+/* Dictionaries are read backwards, too, unless they are one-way; every token that one of them has
+ * is found, the first and the last, and no other. */
+static void a_dictionary_has_its_tokens_in_either_language(void **state)
+{
+    (void)state;
+    struct vocab *v = some_words();
+    char text[1000];
+    size_t n = 0;
+    for (int i = 0; i < 50; i += 2) n += (size_t)sprintf(text + n, "w%d\tp%d@@\n", i, i);
+    for (int one_way = 0; one_way < 2; one_way++) {
+        struct switch_options o = switch_defaults;
+        o.one_way = one_way;
+        struct switches *s = dictionaries(&o, v, text, "w1\tw2\nw1\tw2\nw3\tzz\nw4\tw4\n");
+        for (int i = 0; i < 50; i++) {
+            char word[8], piece[8];
+            sprintf(word, "w%d", i);
+            sprintf(piece, "p%d@@", i);
+            assert_int_equal(switches_has(s, 0, id(v, word)), i % 2 == 0 || i == 1);
+            assert_false(switches_has(s, 0, id(v, piece)));
+            assert_int_equal(switches_has(s, 1, id(v, piece)), i % 2 == 0 && !one_way);
+            assert_int_equal(switches_has(s, 2, id(v, word)), i == 2 && !one_way);
+        }
+        assert_true(switches_of(s, 0));
+        assert_int_equal(switches_of(s, 1), !one_way);
+        assert_non_null(strstr(noted, "aa-cc: 4 lines; left out 1 with a token that the vocabulary "
+                                      "lacks, 1 of a token with itself, 1 that was there before"));
+        int files;
+        const struct switch_pair *p = switches_pairs(s, &files);
+        assert_int_equal(files, 2);
+        assert_true(p[0].lang[0] == 0 && p[0].lang[1] == 1 && p[1].lang[1] == 2);
+        assert_true(p[0].hash >= 0 && p[1].hash >= 0 && p[0].hash != p[1].hash);
+        switches_free(s);
+    }
+    vocab_free(v);
+}
+
+/* Words in even rows have a translation. */
+static bool even(const void *ctx, int row) { (void)ctx; return row % 2 == 0; }
+static bool any(const void *ctx, int row) { (void)ctx; return row >= 0; }
+
+/* <s>, 20 words of which the last five are predicted, </s>: of 20 tokens, or of 15, a share from
+ * 0.2 to 0.6, with every free row as likely as another. */
+static void rows_are_picked_between_two_shares(void **state)
+{
+    (void)state;
+    enum { ROWS = 22 };
+    uint32_t original[ROWS];
+    bool fixed[ROWS] = { false };
+    for (int i = 0; i < ROWS; i++) original[i] = 10 + (uint32_t)i;
+    original[0] = VOCAB_BOS;
+    original[4] = VOCAB_UNK;                 /* a word like others */
+    original[ROWS - 1] = VOCAB_EOS;
+    for (int i = 16; i < ROWS - 1; i++) fixed[i] = true;
+    for (int of_free = 0; of_free < 2; of_free++) {
+        struct switch_count c = { 0 };
+        int in_row[ROWS] = { 0 }, least = ROWS, most = 0, at[ROWS], tokens = of_free ? 15 : 20;
+        for (uint64_t k = 0; k < SENTENCES; k++) {
+            struct switch_sentence x = { original, fixed, ROWS, 0, k, of_free };
+            int n = pick_rows("0.2:0.6", NULL, &x, (struct rng_key){ 5, RNG_SWITCH, 2 }, any, NULL,
+                              at, &c);
+            for (int i = 0; i < n; i++) {
+                assert_true(at[i] >= 1 && at[i] <= 15 && (!i || at[i] > at[i - 1]));
+                in_row[at[i]]++;
+            }
+            if (n < least) least = n;
+            if (n > most) most = n;
+        }
+        assert_int_equal(least, tokens / 5);
+        assert_int_equal(most, tokens / 5 * 3);
+        assert_true(c.tokens == (uint64_t)tokens * SENTENCES && c.free == 15 * SENTENCES);
+        assert_true(c.known == c.free);
+        /* the mean of floor(rho t + u) is that of rho t, its deviation that of both */
+        double mean = 0.4 * tokens, sd = sqrt(0.16 * tokens * tokens / 12 + 0.25);
+        assert_true(fabs((double)c.switched / SENTENCES - mean) < 4 * sd / sqrt(SENTENCES));
+        for (int i = 1; i <= 15; i++) {
+            double p = mean / 15;
+            assert_true(fabs((double)in_row[i] / SENTENCES - p)
+                        < 4 * sqrt(p * (1 - p) / SENTENCES));
+        }
+    }
+}
+
+/* Half a token on average is one in every other sentence; as many as there are, where the share
+ * asks for more; with `w` what is a word by itself where it stands. */
+static void rows_are_picked_of_those_that_there_are(void **state)
+{
+    (void)state;
+    struct vocab *v = some_words();
+    struct word_starts *w = word_starts_new(v);
+    const uint32_t original[] = { VOCAB_BOS, id(v, "p7@@"), id(v, "w1"), id(v, "w2"), VOCAB_UNK,
+                                  id(v, "p3@@") };
+    const bool fixed[6] = { false };
+    struct switch_count c = { 0 };
+    struct rng_key key = { 5, RNG_SWITCH, 2 };
+    int at[6], one = 0;
+    for (uint64_t k = 0; k < SENTENCES; k++) {
+        struct switch_sentence x = { original, fixed, 6, 0, k, false };
+        int n = pick_rows("0.1", NULL, &x, key, any, NULL, at, &c);
+        assert_in_range(n, 0, 1);
+        one += n;
+    }
+    assert_true(abs(one - SENTENCES / 2) < 4 * sqrt(SENTENCES) / 2);
+    struct switch_sentence x = { original, fixed, 6, 0, 1, false };
+    c = (struct switch_count){ 0 };
+    assert_int_equal(pick_rows("1", NULL, &x, key, even, NULL, at, &c), 2);
+    assert_true(at[0] == 2 && at[1] == 4);
+    assert_true(c.tokens == 5 && c.free == 5 && c.known == 2 && c.switched == 2);
+    /* the piece before it is w1's, the one at the end begins a word that goes on elsewhere */
+    assert_int_equal(pick_rows("1", w, &x, key, any, NULL, at, &c), 3);
+    assert_true(at[0] == 3 && at[1] == 4 && at[2] == 5);
+    assert_true(c.tokens == 10 && c.free == 10 && c.known == 7 && c.switched == 5);
+    double low, high;
+    assert_int_equal(pick_bounds("0.25", "rate", &low, &high), 0);
+    assert_true(low == 0.25 && high == 0.25);
+    assert_int_equal(pick_bounds("0:1", "rate", &low, &high), 0);
+    assert_true(low == 0 && high == 1);
+    word_starts_free(w);
+    vocab_free(v);
+}
+
 /* --- pairs as TLM writes them --- */
 
 static const struct objective *named(const char *name)
@@ -552,6 +747,10 @@ int main(void)
         cmocka_unit_test(units_of_pmi_are_ngrams_of_the_list_and_words),
         cmocka_unit_test(lists_of_ngrams_are_read_or_refused),
         cmocka_unit_test(marks_of_all_vocabularies_tell_where_words_begin),
+        cmocka_unit_test(translations_are_drawn_by_language_and_by_score),
+        cmocka_unit_test(a_dictionary_has_its_tokens_in_either_language),
+        cmocka_unit_test(rows_are_picked_between_two_shares),
+        cmocka_unit_test(rows_are_picked_of_those_that_there_are),
         cmocka_unit_test(pairs_are_written_as_xlm_and_as_bert_write_them),
         cmocka_unit_test(a_tossed_pair_is_the_same_pair_for_all_and_turned_half_the_time),
         cmocka_unit_test(a_ratio_draws_one_objective_a_step),
