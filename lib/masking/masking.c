@@ -385,8 +385,8 @@ static void choose_spans(struct units *x, const struct masking *o, const uint32_
         if (anchor < 0) return;
         while (a + 1 < x->words && x->start[a + 1] <= anchor) a++;
         int from = x->start[a], to = from;
-        while (from < anchor && x->of[from] >= 0)
-            /* what an earlier span has cut off stays with it */
+        while (from < anchor && (x->of[from] >= 0 || !choosable(o, original[from])))
+            /* what an earlier span has cut off stays with it, and an <unk> is passed over */
             from++;
         to = from;
         for (; words > 0 && a < x->words && to - from < x->budget - x->chosen; words--, a++)

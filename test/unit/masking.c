@@ -299,6 +299,41 @@ static void unknown_words_are_predicted_or_not(void **state)
     vocab_free(v);
 }
 
+/* Where <unk> may not be predicted and is a piece of a word (WordPiece's "<unk> ##b ##c",
+ * SentencePiece's "▁a b <unk> b c"), a span that begins in that word passes over it: it is never
+ * taken, and the budget is met all the same. */
+static void a_span_never_takes_an_unknown_piece_that_is_not_predicted(void **state)
+{
+    (void)state;
+    static const char *const pieces[2][3] = { { "a", "##b", "##c" },
+                                              { "\xe2\x96\x81""a", "b", "c" } };
+    char *path = path_join(scratch_dir, "pieces");
+    struct masking how = masking_defaults;
+    how.scheme = MASKING_SPAN;
+    how.predict_unk = false;
+    for (int kind = 0; kind < 2; kind++) {
+        const char *const *p = pieces[kind];
+        char text[64];
+        size_t size = (size_t)sprintf(text, "%s 3\n%s 2\n%s 1\n", p[0], p[1], p[2]);
+        assert_int_equal(file_write(path, text, size), 0);
+        struct vocab *v = vocab_read(path);
+        struct word_starts *w = word_starts_new(v);
+        uint32_t a = id(v, p[0]), b = id(v, p[1]), c = id(v, p[2]);
+        const uint32_t ids[] = { VOCAB_BOS, VOCAB_UNK, b, c, a, b, VOCAB_UNK, b, c, VOCAB_EOS };
+        enum { LENGTH = sizeof ids / sizeof *ids };
+        struct masked_token out[LENGTH];
+        for (uint64_t s = 0; s < 600; s++) {
+            how.select = s % 2 ? 1 : 0.4;
+            int n = choose(&how, ids, LENGTH, v, w, s, out);
+            assert_int_equal(n, s % 2 ? 6 : 3);          /* ceil(0.4 of 6) */
+            for (int i = 0; i < n; i++) assert_true(ids[out[i].at] != VOCAB_UNK);
+        }
+        word_starts_free(w);
+        vocab_free(v);
+    }
+    free(path);
+}
+
 /* --- PMI-Masking --- */
 
 static struct ngram_lists *lists(const struct vocab *v, const struct word_starts *w,
@@ -744,6 +779,7 @@ int main(void)
         cmocka_unit_test(units_have_at_most_as_many_words),
         cmocka_unit_test(what_is_masked_does_not_depend_on_its_company),
         cmocka_unit_test(unknown_words_are_predicted_or_not),
+        cmocka_unit_test(a_span_never_takes_an_unknown_piece_that_is_not_predicted),
         cmocka_unit_test(units_of_pmi_are_ngrams_of_the_list_and_words),
         cmocka_unit_test(lists_of_ngrams_are_read_or_refused),
         cmocka_unit_test(marks_of_all_vocabularies_tell_where_words_begin),
