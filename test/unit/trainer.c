@@ -64,7 +64,8 @@ struct run {
     const double *metric;        /* of each validation in turn; NULL: ever better */
     /* gradients of ones, asked for as operations ask; those of the tokens in every other step */
     bool ones;
-    size_t all, tokens;          /* numbers of the model, and of its tokens */
+    /* numbers of the model, and of its tokens; with what lies between tensors */
+    size_t all, tokens, total;
     int status;
 };
 
@@ -139,6 +140,7 @@ static void run(struct run *r, const char *dir, bool queues, int bad,
     assert_int_equal(model_new(&r->m, &c, &device.k, 1, true), 0);
     for (int i = 0; i < r->m.ps.n; i++) r->all += r->m.ps.p[i].n;
     r->tokens = r->m.ps.p[r->m.tokens].n;
+    r->total = r->m.ps.total;
     tape_init(&r->t, &device.k, &r->m.ps);
     options.dir = dir;
     options.steps = 40;
@@ -334,6 +336,203 @@ static void best_and_patience(void **state)
                           "higher/checkpoints/step-00000004/weights.safetensors"));
 }
 
+/* The value of "key": in the line of a log. */
+static double logged(const char *line, const char *key)
+{
+    char name[32];
+    snprintf(name, sizeof name, "\"%s\":", key);
+    const char *at = strstr(line, name);
+    if (!at || at > line + strcspn(line, "\n")) fail_msg("no %s in %.200s", key, line);
+    return strtod(at + strlen(name), NULL);
+}
+
+/* A line has the means since the one before: of three losses of a step, (step) + (0, 1, 2) / 7, and
+ * of a norm for each step; the last step's rate, peak * sqrt(warmup / step); tokens so far. */
+static void a_line_of_the_log_has_the_means_since_the_one_before(void **state)
+{
+    (void)state;
+    struct run r = { .losses = 3 };
+    struct trainer_options o = plain;
+    o.log_every = 12;
+    run(&r, "means", false, 0, &o);
+    assert_int_equal(r.status, 0);
+    char *log = log_of("means"), *line = log;
+    for (int from = 0, to; from < 40; from = to, line += strcspn(line, "\n") + 1) {
+        to = from + 12 < 40 ? from + 12 : 40;            /* and one of the last step */
+        while (strstr(line, "\"valid\"") && strstr(line, "\"valid\"") < strchr(line, '\n'))
+            line = strchr(line, '\n') + 1;
+        double norms = 0;
+        for (int step = from; step < to; step++) {
+            double squares = 0;
+            for (size_t i = 0; i < r.total; i++)
+                squares += pow((double)((i * 31 + (size_t)step) % 17) - 8, 2);
+            norms += sqrt(squares);
+        }
+        assert_true(logged(line, "step") == to);
+        assert_float_equal(logged(line, "loss"), (from + 1 + to) / 2.0 + 1.0 / 7, 1e-5);
+        assert_float_equal(logged(line, "grad_norm"), norms / (to - from), 1e-2);
+        assert_float_equal(logged(line, "lr"), 1e-2 * sqrt(5.0 / to), 1e-9);
+        assert_true(logged(line, "tokens") == 10 * to);
+    }
+    free(log);
+}
+
+/* --- which checkpoints stay --- */
+
+static void folder(const char *path)
+{
+    if (dir_make(path) < 0) fail_msg("%s", err_msg());
+}
+
+/* Of the numbered ones those stay, in this order: "1 20 ". */
+static void stay(const char *dir, const char *expected)
+{
+    char left[200] = "", path[100];
+    for (int step = 0; step <= 200; step++) {
+        snprintf(path, sizeof path, "%s/checkpoints/step-%08d", dir, step);
+        if (file_exists(path)) snprintf(left + strlen(left), sizeof left - strlen(left), "%d ", step);
+        strcat(path, ".tmp");
+        assert_false(file_exists(path));
+    }
+    assert_string_equal(left, expected);
+}
+
+/* The newest, the best, and the last `keep` of those at multiples of `every` and at `last`. */
+static void checkpoints_that_stay_are_the_last_ones_the_newest_and_the_best(void **state)
+{
+    (void)state;
+    static const struct { struct checkpoint_keep keep; const char *stay; } t[] = {
+        { { 9, 10, 47, -1 }, "10 20 30 40 47 " },
+        { { 2, 10, 100, -1 }, "30 40 47 " },                 /* 47: the clock's, and the newest */
+        { { 2, 10, 47, -1 }, "40 47 " },
+        { { 1, 10, 47, 25 }, "25 47 " },
+        { { 1, 10, 100, 20 }, "20 40 47 " },
+        { { 1, 0, 47, -1 }, "47 " },
+        { { 2, 0, 25, 5 }, "5 25 47 " },
+        { { 1, 5, 100, 47 }, "40 47 " },
+    };
+    static const int steps[] = { 5, 10, 20, 25, 30, 31, 40, 47 };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        char dir[32], path[100];
+        snprintf(dir, sizeof dir, "keep%zu", i);
+        snprintf(path, sizeof path, "%s/checkpoints", dir);
+        folder(dir);
+        folder(path);
+        for (size_t k = 0; k < sizeof steps / sizeof *steps; k++) {
+            snprintf(path, sizeof path, "%s/checkpoints/step-%08d", dir, steps[k]);
+            folder(path);
+        }
+        assert_int_equal(checkpoint_prune(dir, &t[i].keep), 0);
+        stay(dir, t[i].stay);
+        assert_int_equal(checkpoint_newest(dir), 47);
+    }
+    /* of what was interrupted nothing stays; what has another name is no checkpoint */
+    static const char *const other[] = { "step-00000050.tmp", "step-00000090x", "notes" };
+    char path[100];
+    for (int i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "keep0/checkpoints/%s", other[i]);
+        folder(path);
+    }
+    assert_int_equal(checkpoint_newest("keep0"), 47);
+    assert_int_equal(checkpoint_sweep("keep0"), 0);
+    assert_false(file_exists("keep0/checkpoints/step-00000050.tmp"));
+    assert_true(file_exists("keep0/checkpoints/step-00000090x"));
+    assert_true(file_exists("keep0/checkpoints/notes"));
+    stay("keep0", t[0].stay);
+    assert_int_equal(checkpoint_newest("nowhere"), -1);
+    assert_int_equal(checkpoint_prune("nowhere", &t[0].keep), 0);
+    assert_int_equal(checkpoint_sweep("nowhere"), 0);
+}
+
+/* --- who holds which part of the optimiser --- */
+
+/* Floats that travel together: an eighth of all, from 64 Ki to 1 Mi (16 Mi between GPUs), in whole
+ * grains of 32 Ki for each rank. */
+static void a_piece_is_an_eighth_in_whole_grains(void **state)
+{
+    (void)state;
+    static const struct { size_t total; int size; bool gpu; size_t piece; } t[] = {
+        { 1 << 10, 1, false, 1 << 16 },
+        { 1 << 10, 3, false, 3 << 15 },
+        { 1 << 20, 1, false, 1 << 17 },
+        { 1 << 20, 3, false, 3 << 15 },              /* 4 grains: one each */
+        { 10 << 20, 1, false, 1 << 20 },
+        { 10 << 20, 3, false, 30 << 15 },            /* of 32 grains */
+        { 10 << 20, 3, true, 39 << 15 },             /* of 40 */
+        { (size_t)1 << 30, 1, true, 16 << 20 },
+        { (size_t)1 << 30, 5, true, 510 << 15 },
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++)
+        assert_int_equal(sharded_piece(t[i].total, t[i].size, t[i].gpu), t[i].piece);
+}
+
+static void adams_parts_are_grains_and_lambs_are_tensors(void **state)
+{
+    (void)state;
+    /* 200,000 numbers: two pieces of a grain for each of three ranks, and one of 3,392 numbers */
+    const size_t grain = 1 << 15;
+    struct param tensor[] = { { .at = 0 }, { .at = 64 }, { .at = 320 }, { .at = 384 } };
+    struct params ps = { .k = kernels_cpu(), .total = 200000, .p = tensor, .n = 4 };
+    struct sharded_optimizer s;
+    sharded_open(&s, &ps, NULL, 3, false);
+    assert_int_equal(s.pieces, 3);
+    assert_true(s.reduce_scatter);
+    for (int k = 0; k < 3; k++)
+        for (int r = 0; r <= 3; r++) {
+            size_t at = k < 2 ? (size_t)(3 * k + r) * grain : r < 3 ? 6 * grain : 200000;
+            assert_int_equal(sharded_of(&s, k)[r], at);
+        }
+    for (int r = 0; r < 3; r++)
+        assert_int_equal(sharded_held(&s, r), 2 * grain + (r < 2 ? 0 : 200000 - 6 * grain));
+    sharded_free(&s);
+    sharded_lay_out(&ps, 3, 1, false);
+    assert_int_equal(ps.moments, 2 * grain);
+    sharded_lay_out(&ps, 3, -1, false);                      /* the one with the most */
+    assert_int_equal(ps.moments, 200000 - 4 * grain);
+    /* whole tensors at 0, 64, 320, 384 of 640; two ranks: 320 is half; three: a third is 213, and
+     * 64 is not as near as 320, two thirds are 426, and 384 is nearest */
+    ps.total = 640;
+    static const size_t two[] = { 0, 320, 640 }, three[] = { 0, 320, 384, 640 };
+    for (int size = 2; size <= 3; size++) {
+        sharded_open(&s, &ps, NULL, size, true);
+        assert_int_equal(s.pieces, 1);
+        assert_false(s.reduce_scatter);
+        assert_memory_equal(sharded_of(&s, 0), size == 2 ? two : three,
+                            ((size_t)size + 1) * sizeof *two);
+        sharded_free(&s);
+    }
+    sharded_lay_out(&ps, 3, -1, true);
+    assert_int_equal(ps.moments, 320);
+    sharded_lay_out(&ps, 3, 1, true);
+    assert_int_equal(ps.moments, 64);
+    /* where a tensor too many is further off than one too few, it is left */
+    tensor[1].at = 64; tensor[2].at = 448; tensor[3].at = 512;
+    sharded_open(&s, &ps, NULL, 3, true);
+    static const size_t fewer[] = { 0, 64, 448, 640 };
+    assert_memory_equal(sharded_of(&s, 0), fewer, sizeof fewer);
+    sharded_free(&s);
+}
+
+/* What the memory plan adds for a tree of gradients: nodes that wait while the next micro-batch is
+ * computed (of eight in one process 4 + 2 + 1, before the last), and the nodes of all ranks, four
+ * pieces of 4 MiB at a time, shared by the ranks. */
+static void nodes_that_wait_and_travel_are_counted(void **state)
+{
+    (void)state;
+    static const struct { int leaves, ranks, wait, nodes; } t[] = {
+        { 1, 1, 0, 1 }, { 2, 1, 1, 1 }, { 8, 1, 3, 1 }, { 7, 1, 2, 3 }, { 8, 2, 2, 2 },
+        { 5, 2, 1, 3 },                              /* 0 1 | 2 3, 4 */
+        { 6, 4, 1, 5 },                              /* 0 | 1, 2 | 3 | 4 5: 1 and 2 are two */
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        assert_int_equal(gradients_buffers(t[i].leaves, t[i].ranks), t[i].wait);
+        size_t all = ((size_t)16 << 20) * (size_t)t[i].nodes;
+        assert_int_equal(gradients_messages(t[i].leaves, t[i].ranks, false),
+                         t[i].ranks > 1 ? all / (size_t)t[i].ranks : 0);
+    }
+    assert_int_equal(gradients_messages(8, 2, true), (size_t)256 << 20);
+}
+
 int main(void)
 {
     if (scratch_enter() < 0 || file_write("vocab", "w0 3\nw1 2\nw2 1\n", 15) < 0) return 1;
@@ -348,6 +547,11 @@ int main(void)
         cmocka_unit_test(a_gradient_that_nobody_wrote_is_zeros),
         cmocka_unit_test(learning_rates_by_value),
         cmocka_unit_test(best_and_patience),
+        cmocka_unit_test(a_line_of_the_log_has_the_means_since_the_one_before),
+        cmocka_unit_test(checkpoints_that_stay_are_the_last_ones_the_newest_and_the_best),
+        cmocka_unit_test(a_piece_is_an_eighth_in_whole_grains),
+        cmocka_unit_test(adams_parts_are_grains_and_lambs_are_tensors),
+        cmocka_unit_test(nodes_that_wait_and_travel_are_counted),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     scratch_leave();
