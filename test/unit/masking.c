@@ -1,5 +1,5 @@
-/* Which tokens are masked, scheme by scheme, by their definitions (lib/masking/masking.h), and which
- * are switched; pairs as TLM writes them; objectives drawn by a ratio. */
+/* Which tokens are masked, scheme by scheme, by their definitions (lib/masking/masking.h), and
+ * which are switched; pairs as TLM writes them; objectives drawn by a ratio. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

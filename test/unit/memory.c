@@ -1,13 +1,19 @@
-/* What memory_check refuses, and the options that it says would fit, on needs that are made up. */
+/* What memory_check says and refuses, and the options that it says would fit, on needs that are
+ * made up; what a plan takes from a model. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "common/err.h"
 #include "common/msg.h"
 #include "lib/engine/memory.h"
+#include "lib/graph/arena.h"
+#include "lib/trainer/sharded_optimizer.h"
+#include "test/unit/scratch.h"
 
 #define MIB ((size_t)1 << 20)
 
@@ -64,11 +70,122 @@ static void no_micro_batch_is_below_16_tokens_nor_one_of_more_than_1024(void **s
     advises(a, NULL, "; no size of micro-batch fits");
 }
 
+/* Each part has a size of its own. */
+static int parts(void *ctx, int tokens, bool recompute, struct memory_need *need)
+{
+    (void)tokens; (void)recompute;
+    *need = (struct memory_need){ .now = 64 * MIB, .params = 1536 * MIB, .arena = 300 * MIB,
+                                  .working = 2 * MIB, .host = 10240 * MIB, .ranks = 100 * MIB };
+    if (!ctx) return 0;
+    need->room = *(size_t *)ctx * MIB;
+    need->on_device = 50 * MIB;
+    need->slow = "what is slow";
+    return 0;
+}
+
+#define PARTS "parameters and optimiser 1.50 GiB, activations 300 MiB, operations 2 MiB"
+#define HOSTS ", checkpoints 10.0 GiB, the rest 64 MiB"
+#define RANKS ", ranks 100 MiB; so for each of 2 ranks here"
+
+/* What a check that passes says. */
+static void says(struct memory_ask a, size_t *room, const char *want)
+{
+    struct memory_need need;
+    int old = dup(2);
+    size_t n;
+    a.plan = parts;
+    a.ctx = room;
+    assert_non_null(freopen("said", "w", stderr));
+    int rc = memory_check(&a, &need);
+    fflush(stderr);
+    dup2(old, 2);
+    close(old);
+    char *said = file_read("said", &n);
+    assert_int_equal(rc, 0);
+    assert_string_equal(said, want);
+    free(said);
+}
+
+static void what_is_needed_is_said_part_by_part(void **state)
+{
+    (void)state;
+    struct memory_ask a = { .tokens = 64, .accumulate = 1, .limit = 20480 * MIB };
+    size_t room = 4096;
+    /* 64 + 1536 + 300 + 2 + 10240 + 100 MiB are 11.96 GiB */
+    says(a, NULL, "isoglot: memory: at most 12.0 GiB of 20.0 GiB: " PARTS HOSTS
+                  ", tree of gradients 100 MiB\n");
+    a.here = 2;
+    says(a, NULL, "isoglot: memory: at most 12.0 GiB of 20.0 GiB: " PARTS HOSTS RANKS "\n");
+    /* 1536 + 300 + 2 + 50, and 64 + 10240 + 100 MiB */
+    says(a, &room, "isoglot: what is slow\n"
+                   "isoglot: GPU memory: at most 1.84 GiB of 4.00 GiB: " PARTS ", ranks 50 MiB; "
+                   "the host's: at most 10.2 GiB of 20.0 GiB" RANKS "\n");
+    /* to the last byte, and one less */
+    a.limit = 12242 * MIB;
+    says(a, NULL, "isoglot: memory: at most 12.0 GiB of 12.0 GiB: " PARTS HOSTS RANKS "\n");
+    struct memory_need need;
+    a.limit--;
+    a.plan = parts;
+    assert_int_equal(memory_check(&a, &need), -1);
+    assert_non_null(strstr(err_msg(), "this run needs 12.0 GiB of memory for each rank here and "
+                                      "may have 12.0 GiB; no size of micro-batch fits"));
+    room = 1888;
+    says(a, &room, "isoglot: what is slow\n"
+                   "isoglot: GPU memory: at most 1.84 GiB of 1.84 GiB: " PARTS ", ranks 50 MiB; "
+                   "the host's: at most 10.2 GiB of 12.0 GiB" RANKS "\n");
+    room = 1887;
+    a.ctx = &room;
+    assert_int_equal(memory_check(&a, &need), -1);
+    assert_non_null(strstr(err_msg(), "1.84 GiB of the GPU's memory and 1.84 GiB are free;"));
+}
+
+/* Of a number: its value, its gradient and Adam's two moments, 4 bytes each, the moments of the
+ * rank's own part; and what a checkpoint copies, values and all moments. */
+static void a_plan_counts_sixteen_bytes_for_a_parameter(void **state)
+{
+    (void)state;
+    struct model_config c;
+    const struct kernels *k = kernels_cpu();
+    model_config_init(&c);
+    c.layers = 1; c.dim = 64; c.ffn = 96; c.heads = 2; c.vocab = 2000; c.positions = 16;
+    for (int shared = 0; shared < 2; shared++) {
+        struct kern_shape shape = { .rows = 100, .dim = 64, .ffn = 96, .heads = 2, .vocab = 2000 };
+        struct memory_need need;
+        struct model m;
+        struct tape t;
+        assert_int_equal(model_shapes(&m, &c, arena_plan_kernels(k)), 0);
+        size_t total = m.ps.total, moments = total;
+        if (shared) {
+            sharded_lay_out(&m.ps, 2, -1, false);
+            moments = m.ps.moments;
+            assert_true(moments < total);
+        }
+        assert_int_equal(memory_plan_open(&m, &t), 0);
+        tape_reset(&t, true);
+        (void)tape_var(&t, 1000, 64);
+        memory_plan_close(&m, &t, k, &shape, &need);
+        assert_int_equal(need.floats, total);
+        assert_int_equal(need.params, 8 * total + 8 * moments);
+        assert_int_equal(need.host, 12 * total);
+        assert_true(need.arena >= 1000 * 64 * k->act_size && need.arena < 4 * MIB);
+        assert_int_equal(need.room, 0);
+        shape.params = total;
+        assert_int_equal(need.working, k->working ? k->working(&shape) : 0);
+        /* this process, which is small, and no address space */
+        assert_true(need.now > MIB && need.now < 4096 * MIB);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_options_that_fit_are_said),
         cmocka_unit_test(no_micro_batch_is_below_16_tokens_nor_one_of_more_than_1024),
+        cmocka_unit_test(what_is_needed_is_said_part_by_part),
+        cmocka_unit_test(a_plan_counts_sixteen_bytes_for_a_parameter),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    if (scratch_enter() < 0) return 1;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    scratch_leave();
+    return failed;
 }

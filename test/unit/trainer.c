@@ -390,7 +390,8 @@ static void stay(const char *dir, const char *expected)
     char left[200] = "", path[100];
     for (int step = 0; step <= 200; step++) {
         snprintf(path, sizeof path, "%s/checkpoints/step-%08d", dir, step);
-        if (file_exists(path)) snprintf(left + strlen(left), sizeof left - strlen(left), "%d ", step);
+        if (file_exists(path))
+            snprintf(left + strlen(left), sizeof left - strlen(left), "%d ", step);
         strcat(path, ".tmp");
         assert_false(file_exists(path));
     }
