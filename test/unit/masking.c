@@ -426,6 +426,12 @@ static void lists_of_ngrams_are_read_or_refused(void **state)
             assert_int_equal(node && ngram_lists_end(l, node), j < 25);
         }
     ngram_lists_free(l);
+    /* any number of spaces between tokens */
+    l = lists(v, w, "w1  w2 \n");
+    uint32_t first = ngram_lists_next(l, ngram_lists_root(0), id(v, "w1"));
+    assert_true(first && ngram_lists_end(l, ngram_lists_next(l, first, id(v, "w2"))));
+    assert_int_equal(ngram_lists_longest(l), 2);
+    ngram_lists_free(l);
     static const char *const bad[][2] = {
         { "1.5\t9\tw1 w2\n", "list:1: a tab; give the n-grams alone" },
         { "w1 w2\np3@@ w3\n", "list:2: expected an n-gram of two words" },
@@ -438,6 +444,34 @@ static void lists_of_ngrams_are_read_or_refused(void **state)
     }
     word_starts_free(w);
     vocab_free(v);
+}
+
+/* Devlin et al. 2019 and, of spans and n-grams, Joshi et al. 2020 and Lan et al. 2020; Lu, Lu and
+ * Zhang 2023. */
+static void what_is_not_said_is_as_the_papers_have_it(void **state)
+{
+    (void)state;
+    struct masking o = masking_defaults;
+    assert_true(o.select == 0.15 && o.mask == 0.8 && o.random == 0.1);
+    assert_int_equal(o.scheme, MASKING_TOKEN);
+    assert_int_equal(o.span_most, 10);
+    assert_int_equal(o.ngram_most, 3);
+    assert_true(o.predict_unk);
+    assert_string_equal(switch_defaults.rate, "0.10:0.15");
+    assert_true(switch_defaults.temperature == 1 && switch_defaults.langs);
+    assert_true(!switch_defaults.one_way && !switch_defaults.refresh);
+    assert_int_equal(switch_defaults.units, SWITCH_WORD);
+    /* no token stays as it is: two shares of all */
+    o.random = 0.25; o.mask = 0.75;
+    assert_int_equal(masking_check(&o), 0);
+    o.mask = 0.875;
+    assert_int_equal(masking_check(&o), -1);
+    const char *file = "xa=list";
+    o = masking_defaults;
+    o.ngrams = (struct strs){ &file, 1 };
+    assert_int_equal(masking_check(&o), -1);
+    o.scheme = MASKING_PMI;
+    assert_int_equal(masking_check(&o), 0);
 }
 
 static void marks_of_all_vocabularies_tell_where_words_begin(void **state)
@@ -509,7 +543,7 @@ static void translations_are_drawn_by_language_and_by_score(void **state)
         o.temperature = sharp ? 0.5 : 1;
         struct switches *s = dictionaries(
             &o, v, "w1\tw4\t0\nw1\tw3\t1.0986122887\nw1\tw2\nw9\tw9\nw9\tzz\nw1\tw4\t5\n",
-            "w1\tw5\t-40\r\n");
+            "w1\tw5\t2\r\n");
         struct switch_count c = { 0 };
         int drawn[4] = { 0 };
         for (uint64_t k = 0; k < SENTENCES; k++) {
@@ -542,7 +576,7 @@ static void a_dictionary_has_its_tokens_in_either_language(void **state)
     struct vocab *v = some_words();
     char text[1000];
     size_t n = 0;
-    for (int i = 0; i < 50; i += 2) n += (size_t)sprintf(text + n, "w%d\tp%d@@\n", i, i);
+    for (int i = 48; i >= 0; i -= 2) n += (size_t)sprintf(text + n, "w%d\tp%d@@\n", i, i);
     for (int one_way = 0; one_way < 2; one_way++) {
         struct switch_options o = switch_defaults;
         o.one_way = one_way;
@@ -784,6 +818,7 @@ int main(void)
         cmocka_unit_test(a_span_never_takes_an_unknown_piece_that_is_not_predicted),
         cmocka_unit_test(units_of_pmi_are_ngrams_of_the_list_and_words),
         cmocka_unit_test(lists_of_ngrams_are_read_or_refused),
+        cmocka_unit_test(what_is_not_said_is_as_the_papers_have_it),
         cmocka_unit_test(marks_of_all_vocabularies_tell_where_words_begin),
         cmocka_unit_test(translations_are_drawn_by_language_and_by_score),
         cmocka_unit_test(a_dictionary_has_its_tokens_in_either_language),

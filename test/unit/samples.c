@@ -213,6 +213,25 @@ static void noise_moves_less_than_k_places_drops_and_blanks(void **state)
     assert_int_equal(noise_add(ids, 0, out, &all, key, 1), 0);
 }
 
+/* Two tokens of which each is dropped with p = 1/2: where both are left they change places if the
+ * first one's u, in thirds, is a third or more ahead of the other's, which has p = (2/3)^2 / 2. */
+static void what_is_dropped_says_nothing_of_what_moves(void **state)
+{
+    (void)state;
+    const uint32_t ids[2] = { 100, 101 };
+    struct rng_key key = { 4, RNG_NOISE, 3 };
+    int both = 0, turned = 0;
+    for (uint64_t s = 0; s < 20000; s++) {
+        uint32_t out[2];
+        if (noise_add(ids, 2, out, &(struct noise_options){ 3, 0.5, 0 }, key, s) < 2) continue;
+        both++;
+        turned += out[0] == 101;
+    }
+    double p = 2.0 / 9;
+    assert_true(fabs(both / 20000.0 - 0.25) < 4 * sqrt(0.25 * 0.75 / 20000));
+    assert_true(fabs((double)turned / both - p) < 4 * sqrt(p * (1 - p) / both));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -224,6 +243,7 @@ int main(void)
         cmocka_unit_test(a_text_whose_joined_tokens_do_not_fit_32_bits_is_refused),
         cmocka_unit_test(masking_is_80_10_10_of_15_percent_and_spares_specials),
         cmocka_unit_test(noise_moves_less_than_k_places_drops_and_blanks),
+        cmocka_unit_test(what_is_dropped_says_nothing_of_what_moves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
