@@ -95,6 +95,11 @@ static void groups_stay_together(void **state)
         at += n;
     }
     assert_int_equal(at, UNITS);
+    /* the largest: as many units as two groups may have, whatever their groups are */
+    struct headed_self self = { &d };
+    assert_int_equal(headed_largest(&self, &b, NULL, 100), 0);
+    assert_int_equal(b.input.n, 4);
+    assert_int_equal(b.input.rows, 7 + 6 + 5 + 4);
     headed_free(&b);
     headed_data_free(&d);
 }

@@ -1,14 +1,16 @@
-/* What training reads: the stream of samples, masking, noise. */
+/* What training reads: the stream of samples, masking, noise, the largest batches. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
 #include "lib/batch/masked.h"
+#include "lib/batch/seq2seq.h"
 #include "lib/data/corpus.h"
 #include "lib/data/pairs.h"
 #include "lib/masking/noise.h"
@@ -232,6 +234,96 @@ static void what_is_dropped_says_nothing_of_what_moves(void **state)
     assert_true(fabs((double)turned / both - p) < 4 * sqrt(p * (1 - p) / both));
 }
 
+/* --- the largest batches, which the memory plan asks for --- */
+
+/* Of 100 tokens and sentences of up to 30: 99 rows are not yet a batch, and one of 30 closes it.
+ * 15% of 129 rows are predicted, 19.35 on average, with six deviations of sqrt(19.35 * 0.85) 43.7;
+ * of budgets that are rounded one more in each of the five sentences; and never more than rows. */
+static void the_largest_masked_batch_is_closed_by_the_longest_sentence(void **state)
+{
+    (void)state;
+    struct masked_self o = { .longest = 30, .masker = { .how = masking_defaults } };
+    struct masked b = { 0 };
+    static const int rows[] = { 30, 30, 30, 9, 30 };
+    assert_int_equal(masked_largest(&o, &b, NULL, 100), 0);
+    assert_int_equal(b.input.n, 5);
+    assert_int_equal(b.input.rows, 129);
+    assert_int_equal(b.input.max, 30);
+    for (int i = 0; i < 5; i++) assert_int_equal(b.input.len[i], rows[i]);
+    assert_int_equal(b.n, 44);
+    for (int i = 0; i < b.n; i++) assert_true(b.row[i] == i && b.masked[i]);
+    o.masker.how.scheme = MASKING_WORD;
+    assert_int_equal(masked_largest(&o, &b, NULL, 100), 0);
+    assert_int_equal(b.n, 49);
+    o.masker.how.select = 0.99;
+    assert_int_equal(masked_largest(&o, &b, NULL, 100), 0);
+    assert_int_equal(b.n, 129);
+    /* a number of sentences is so many of the longest, and what is left of them */
+    o.s.sentences = 4;
+    assert_int_equal(masked_largest(&o, &b, NULL, 100), 0);
+    assert_int_equal(b.input.rows, 4 * 30 - 1 + 30);
+    o.s.sentences = 1 << 27;
+    assert_int_equal(masked_largest(&o, &b, NULL, 100), -1);
+    masked_free(&b);
+}
+
+/* Sides of 2 and 4, 3 and 7 tokens, of which 6 may be used: 4 on average, 4 at most. A pair of that
+ * has 6 + 5 rows; of 20 tokens a side 39 rows are a batch. */
+static void the_largest_batch_of_pairs_is_closed_by_the_longest(void **state)
+{
+    (void)state;
+    uint32_t at[2][3] = { { 0, 2, 6 }, { 0, 3, 10 } };
+    struct pairs p = { .side = { { .sentences = 2, .tokens = 6, .at = at[0] },
+                                 { .sentences = 2, .tokens = 10, .at = at[1] } } };
+    struct setup s = { .pairs = &p, .n_pairs = 1, .longest = 6 };
+    struct seq2seq b = { 0 };
+    int usual, longest;
+    seq2seq_lengths(&s, &usual, &longest);
+    assert_int_equal(usual, 4);
+    assert_int_equal(longest, 4);
+    assert_int_equal(seq2seq_largest(&b, &s, 20), 0);
+    assert_int_equal(b.src.n, 5);                    /* 44 rows, and then the longest */
+    assert_int_equal(b.src.rows, 30);
+    assert_int_equal(b.dec.rows, 25);
+    s.longest = 7;
+    assert_int_equal(seq2seq_largest(&b, &s, 20), 0);
+    assert_int_equal(b.src.n, 5);
+    assert_int_equal(b.src.rows, 4 * 6 + 9);
+    assert_int_equal(b.dec.rows, 4 * 5 + 8);
+    assert_int_equal(b.src.max, 9);
+    s.sentences = 3;                                 /* a batch of so many, all of the longest */
+    assert_int_equal(seq2seq_largest(&b, &s, 20), 0);
+    assert_int_equal(b.src.rows, 3 * 9);
+    assert_int_equal(b.dec.rows, 3 * 8);
+    s.sentences = INT_MAX / 17 + 1;                  /* 2 * 7 + 3 rows each */
+    assert_int_equal(seq2seq_largest(&b, &s, 20), -1);
+    /* of text the same: 900 sentences of 1 to 7 tokens, 4 on average, of which 5 may be used */
+    struct corpus c[2];
+    struct corpora cs = two(c, 1);
+    s = (struct setup){ .text = &cs, .longest = 5 };
+    seq2seq_lengths(&s, &usual, &longest);
+    assert_int_equal(usual, 3);                      /* 3.98: 900 and 100 are no multiples of 7 */
+    assert_int_equal(longest, 5);
+    corpora_free(&cs);
+    seq2seq_free(&b);
+}
+
+/* Each ordered pair of different languages, in turn. */
+static void directions_are_all_pairs_of_languages(void **state)
+{
+    (void)state;
+    for (int n = 2; n < 6; n++) {
+        int seen[5][5] = { { 0 } };
+        for (int64_t d = 0; d < 2 * n * (n - 1); d++) {
+            struct direction x = direction_of(d, n);
+            assert_true(x.src >= 0 && x.src < n && x.tgt >= 0 && x.tgt < n && x.src != x.tgt);
+            seen[x.src][x.tgt]++;
+        }
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n; j++) assert_int_equal(seen[i][j], i == j ? 0 : 2);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +336,9 @@ int main(void)
         cmocka_unit_test(masking_is_80_10_10_of_15_percent_and_spares_specials),
         cmocka_unit_test(noise_moves_less_than_k_places_drops_and_blanks),
         cmocka_unit_test(what_is_dropped_says_nothing_of_what_moves),
+        cmocka_unit_test(the_largest_masked_batch_is_closed_by_the_longest_sentence),
+        cmocka_unit_test(the_largest_batch_of_pairs_is_closed_by_the_longest),
+        cmocka_unit_test(directions_are_all_pairs_of_languages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
