@@ -1,13 +1,17 @@
 /* Steps that the trainer does not wait for: on a device that lets nothing be read before somebody
  * waits, the log and the checkpoints are those of one that is done when a call returns, and so is
- * the end of a run whose gradient is not finite. */
+ * the end of a run whose gradient is not finite. What the log and the bar say, which checkpoints
+ * stay, and who holds which part of the optimiser. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
 #include <math.h>
+#include <pty.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include "common/err.h"
 #include "common/mem.h"
 #include "lib/trainer/checkpoint.h"
@@ -62,6 +66,7 @@ struct run {
     int64_t leave;               /* after this step, as when stopped; 0: never */
     int waited;                  /* steps that waited and had no reason to */
     const double *metric;        /* of each validation in turn; NULL: ever better */
+    char shown[200];             /* beside the bar, after step 20 */
     /* gradients of ones, asked for as operations ask; those of the tokens in every other step */
     bool ones;
     /* numbers of the model, and of its tokens; with what lies between tensors */
@@ -104,6 +109,7 @@ static int steps(void *what, struct trainer *tr)
             rc = log_end(tr->log) < 0 ? -1 : trainer_judge(tr, metric);
         }
         if (rc == 0) rc = trainer_tick(tr);
+        if (tr->step == 20) memcpy(r->shown, tr->shown, sizeof r->shown);
         bool reason = tr->step % tr->o.log_every == 0 || tr->step % tr->o.valid_every == 0
                       || tr->step % tr->o.save_every == 0;
         r->waited += device.syncs > before && !reason;
@@ -377,6 +383,39 @@ static void a_line_of_the_log_has_the_means_since_the_one_before(void **state)
     free(log);
 }
 
+/* Beside the bar of a terminal stand the means since the last line of the log: after step 20 those
+ * of steps 17 to 20, and the rate of that step. */
+static void the_bar_has_the_means_since_the_last_line(void **state)
+{
+    (void)state;
+    int terminal, status;
+    pid_t pid = forkpty(&terminal, NULL, NULL, NULL);
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        struct run r = { .losses = 3 };
+        struct trainer_options o = plain;
+        double norms = 0;
+        char want[200];
+        o.valid_every = 1000;
+        run(&r, "bar", false, 0, &o);
+        for (size_t step = 16; step < 20; step++) {
+            double squares = 0;
+            for (size_t i = 0; i < r.total; i++)
+                squares += pow((double)((i * 31 + step) % 17) - 8, 2);
+            norms += sqrt(squares) / 4;
+        }
+        snprintf(want, sizeof want, "loss 18.643  grad_norm %.2f", norms);
+        _exit(strncmp(r.shown, want, strlen(want)) || !strstr(r.shown, "  lr 0.005  ")
+              || !strstr(r.shown, " tokens/s"));
+    }
+    /* what it draws has to go somewhere */
+    char drawn[256];
+    while (read(terminal, drawn, sizeof drawn) > 0) { }
+    close(terminal);
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 /* --- which checkpoints stay --- */
 
 static void folder(const char *path)
@@ -549,6 +588,7 @@ int main(void)
         cmocka_unit_test(learning_rates_by_value),
         cmocka_unit_test(best_and_patience),
         cmocka_unit_test(a_line_of_the_log_has_the_means_since_the_one_before),
+        cmocka_unit_test(the_bar_has_the_means_since_the_last_line),
         cmocka_unit_test(checkpoints_that_stay_are_the_last_ones_the_newest_and_the_best),
         cmocka_unit_test(a_piece_is_an_eighth_in_whole_grains),
         cmocka_unit_test(adams_parts_are_grains_and_lambs_are_tensors),
