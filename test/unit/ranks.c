@@ -705,7 +705,7 @@ static int launched(struct ranks_launch *l, const char *const *set)
         "SLURM_STEP_NUM_NODES", "SLURM_STEP_NODELIST", "SLURM_JOB_NODELIST",
         "SLURM_LAUNCH_NODE_IPADDR", "SLURM_STEP_RESV_PORTS", "RANK", "WORLD_SIZE", "MASTER_ADDR",
         "MASTER_PORT", "LOCAL_WORLD_SIZE", "TORCHELASTIC_USE_AGENT_STORE", "TORCHELASTIC_RUN_ID",
-        "ISOGLOT_RANKS"
+        "TORCHELASTIC_RESTART_COUNT", "SLURM_RESTART_COUNT", "ISOGLOT_RANKS"
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) unsetenv(names[i]);
     for (; *set; set++) putenv((char *)*set);
@@ -761,7 +761,29 @@ static void plain_tcp_is_found_by_torchs_variables(void **state)
     assert_int_equal(l.by, RANKS_ALONE);
     LAUNCHED(&l, "RANK=2", "WORLD_SIZE=4", "MASTER_ADDR=n1", "ISOGLOT_RANKS=none");
     assert_int_equal(l.by, RANKS_ALONE);
+    struct ranks_launch again;
+    LAUNCHED(&l, "RANK=0", "WORLD_SIZE=1", "MASTER_ADDR=n1", "TORCHELASTIC_RUN_ID=7");
+    assert_int_equal(l.by, RANKS_TCP);                           /* one rank is a rank, too */
+    assert_int_equal(l.port, 29500);                             /* torchrun's, where none is set */
+    LAUNCHED(&again, "RANK=0", "WORLD_SIZE=1", "MASTER_ADDR=n1", "TORCHELASTIC_RUN_ID=7",
+             "TORCHELASTIC_RESTART_COUNT=1");
+    assert_true(strcmp(l.run, again.run) != 0);                  /* no rank of the try before */
+    LAUNCHED(&again, "RANK=0", "WORLD_SIZE=1", "MASTER_ADDR=n1", "TORCHELASTIC_RUN_ID=8");
+    assert_true(strcmp(l.run, again.run) != 0);
+    LAUNCHED(&l, "RANK=0", "WORLD_SIZE=2", "MASTER_ADDR=n1", "MASTER_PORT=65535",
+             "TORCHELASTIC_USE_AGENT_STORE=True");               /* there is no port above it */
+    assert_int_equal(l.port, 65534);
+    LAUNCHED(&l, "RANK=0", "WORLD_SIZE=2", "MASTER_ADDR=n1", "MASTER_PORT=1",
+             "TORCHELASTIC_USE_AGENT_STORE=False");
+    assert_int_equal(l.port, 1);
+    static const char *const bad[] = { "MASTER_PORT=0", "MASTER_PORT=12x", "MASTER_PORT=65536" };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(LAUNCHED(&l, "RANK=1", "WORLD_SIZE=4", "MASTER_ADDR=n1", bad[i]), -1);
+        assert_non_null(strstr(err_msg(), bad[i]));
+        assert_non_null(strstr(err_msg(), "expected a port, 1 to 65535"));
+    }
     assert_int_equal(LAUNCHED(&l, "RANK=4", "WORLD_SIZE=4", "MASTER_ADDR=n1"), -1);
+    assert_non_null(strstr(err_msg(), "expected a rank from 0 to 3"));
     assert_int_equal(LAUNCHED(&l, "RANK=-1", "WORLD_SIZE=4", "MASTER_ADDR=n1"), -1);
     assert_int_equal(
         LAUNCHED(&l, "RANK=1", "WORLD_SIZE=4", "MASTER_ADDR=n1", "MASTER_PORT=70000"), -1);
@@ -793,6 +815,23 @@ static void plain_tcp_is_found_by_slurms_variables(void **state)
     assert_string_equal(l.host, "n9");
     assert_int_equal(l.port, 99);
     assert_int_equal(LAUNCHED(&l, "SLURM_STEP_NUM_TASKS=4", "SLURM_PROCID=4"), -1);
+    /* the nodes of the job where the step has none; else the address that Slurm gives */
+    LAUNCHED(&l, "SLURM_STEP_NUM_TASKS=2", "SLURM_PROCID=1", "SLURM_JOB_NODELIST=n[10,12-13]",
+             "SLURM_STEP_RESV_PORTS=65536");
+    assert_string_equal(l.host, "n10");
+    assert_true(l.port >= 15000 && l.port < 20000);
+    LAUNCHED(&l, "SLURM_STEP_NUM_TASKS=2", "SLURM_PROCID=1", "SLURM_LAUNCH_NODE_IPADDR=10.0.0.9");
+    assert_string_equal(l.host, "10.0.0.9");
+    assert_int_equal(LAUNCHED(&l, "SLURM_STEP_NUM_TASKS=2", "SLURM_PROCID=1"), -1);
+    assert_non_null(strstr(err_msg(), "set MASTER_ADDR"));
+    /* one task is no rank of several; a job that runs again is another run */
+    LAUNCHED(&l, "SLURM_STEP_NUM_TASKS=1", "SLURM_PROCID=0", "SLURM_STEP_NODELIST=n1");
+    assert_int_equal(l.by, RANKS_ALONE);
+    LAUNCHED(&l, "SLURM_STEP_NUM_TASKS=2", "SLURM_PROCID=0", "SLURM_STEP_NODELIST=n1",
+             "SLURM_JOB_ID=7", "SLURM_STEP_ID=1", "SLURM_RESTART_COUNT=1");
+    LAUNCHED(&m, "SLURM_STEP_NUM_TASKS=2", "SLURM_PROCID=0", "SLURM_STEP_NODELIST=n1",
+             "SLURM_JOB_ID=7", "SLURM_STEP_ID=1");
+    assert_true(strcmp(m.run, l.run) != 0 && m.port == l.port);
 }
 
 /* The vectors of the authors: key 00 01 ... 0f, text 00 01 ... of 15, 0 and 8 bytes. */

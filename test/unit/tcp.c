@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+#include <arpa/inet.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "common/clock.h"
@@ -357,10 +358,46 @@ static void a_wait_of_months_is_one_that_poll_can_count(void **state)
     close(pair[1]);
 }
 
+/* An address of IPv4 as IPv6 writes it (RFC 4291, 2.5.5.2), and back to a socket's. */
+static void addresses_are_one_form_for_both_families(void **state)
+{
+    (void)state;
+    static const struct { const char *text; bool four, here; } t[] = {
+        { "127.0.0.1", true, true },   { "127.9.0.200", true, true }, { "10.0.0.9", true, false },
+        { "128.0.0.127", true, false }, { "::1", false, true },       { "::2", false, false },
+        { "fe80::1", false, false },
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        struct sockaddr_storage a = { 0 }, b;
+        struct sockaddr_in *four = (struct sockaddr_in *)&a;
+        struct sockaddr_in6 *six = (struct sockaddr_in6 *)&a, *again = (struct sockaddr_in6 *)&b;
+        unsigned char got[16], want[16] = { [10] = 0xff, [11] = 0xff };
+        a.ss_family = t[i].four ? AF_INET : AF_INET6;
+        void *to = t[i].four ? (void *)&four->sin_addr : &six->sin6_addr;
+        assert_int_equal(inet_pton(a.ss_family, t[i].text, to), 1);
+        memcpy(t[i].four ? want + 12 : want, to, t[i].four ? 4 : 16);
+        net_address(&a, got);
+        assert_memory_equal(got, want, 16);
+        assert_int_equal(net_loopback(got), t[i].here);
+        socklen_t n = net_socket_address(got, 1234, &b);
+        assert_int_equal(n, t[i].four ? sizeof *four : sizeof *six);
+        assert_int_equal(b.ss_family, a.ss_family);
+        assert_int_equal(ntohs(again->sin6_port), 1234);     /* IPv4's: at the same place */
+        net_address(&b, got);
+        assert_memory_equal(got, want, 16);
+    }
+    assert_true(net_here_only("127.0.0.1") && net_here_only("127.8.9.1") && net_here_only("::1")
+                && net_here_only("localhost"));
+    assert_false(net_here_only("128.0.0.1") || net_here_only("localhost.example")
+                 || net_here_only("::") || net_here_only("n1"));
+    assert_true(net_host() == net_host());
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_wait_of_months_is_one_that_poll_can_count),
+        cmocka_unit_test(addresses_are_one_form_for_both_families),
         cmocka_unit_test(messages_of_any_length_arrive_in_any_order),
         cmocka_unit_test(a_message_of_another_length_is_refused),
         cmocka_unit_test(who_is_far_ahead_waits),
