@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 #include "common/err.h"
+#include "common/msg.h"
 #include "lib/model/config.h"
+#include "lib/model/options.h"
 
 /* One key, with one head and 8 tokens where it is neither, is refused for `why`; NULL: taken. */
 static void reads(const char *key, const char *value, const char *why)
@@ -138,6 +140,64 @@ static void languages_are_codes_that_differ(void **state)
     reads("output_transform", "true,\n\"decoder_layers\": 1", "this model has a decoder");
 }
 
+/* Options that were not given: a feed-forward layer four times as wide, as in Vaswani et al. 2017,
+ * and a decoder as deep as the encoder where there is one. */
+static void a_shape_is_completed(void **state)
+{
+    (void)state;
+    struct model_config c, other;
+    model_options_init(&c);
+    model_config_init(&other);
+    assert_int_equal(c.ffn, 0);
+    c.ffn = other.ffn;
+    assert_memory_equal(&c, &other, sizeof c);
+    model_options_init(&c);
+    c.dim = 48; c.layers = 3;
+    other = c;
+    model_options_finish(&c, false);
+    assert_int_equal(c.ffn, 192);
+    assert_int_equal(c.decoder_layers, 0);
+    model_options_finish(&other, true);
+    assert_int_equal(other.ffn, 192);
+    assert_int_equal(other.decoder_layers, 3);
+    other.ffn = 17; other.decoder_layers = 2;
+    model_options_finish(&other, true);
+    assert_int_equal(other.ffn, 17);
+    assert_int_equal(other.decoder_layers, 2);
+}
+
+/* Of a model of two languages, of one, and of none. */
+static void texts_are_of_one_of_the_models_languages(void **state)
+{
+    (void)state;
+    struct model_config c;
+    model_config_init(&c);
+    assert_int_equal(model_config_lang(&c, "aa"), -1);
+    assert_non_null(strstr(err_msg(), "language aa: the model names no languages"));
+    assert_int_equal(model_config_text_lang(&c, true, NULL, "--lang"), 0);
+    assert_int_equal(model_config_text_lang(&c, true, "aa", "--lang"), 0);
+    c.n_langs = 1;
+    strcpy(c.lang[0], "aa");
+    assert_int_equal(model_config_text_lang(&c, true, NULL, "--lang"), 0);
+    c.n_langs = 3;
+    strcpy(c.lang[1], "bb");
+    strcpy(c.lang[2], "cc");
+    assert_int_equal(model_config_lang(&c, "cc"), 2);
+    assert_int_equal(model_config_lang(&c, "c"), -1);
+    assert_string_equal(err_msg(), "language c is not one of the model's: aa, bb, cc");
+    assert_int_equal(model_config_text_lang(&c, true, "bb", "--lang"), 1);
+    assert_int_equal(model_config_text_lang(&c, true, "dd", "--lang"), -1);
+    assert_string_equal(err_msg(), "language dd is not one of the model's: aa, bb, cc");
+    assert_int_equal(model_config_text_lang(&c, true, NULL, "--src"), -1);
+    assert_string_equal(err_msg(), "the model has 3 languages; name the text's with --src: aa, bb, "
+                                   "cc");
+    /* without language embeddings any text is read alike */
+    msg_set_quiet(true);
+    assert_int_equal(model_config_text_lang(&c, false, NULL, "--lang"), 0);
+    assert_int_equal(model_config_text_lang(&c, false, "dd", "--lang"), 0);
+    assert_int_equal(model_config_text_lang(&c, false, "cc", "--lang"), 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -146,6 +206,8 @@ int main(void)
         cmocka_unit_test(a_missing_key_has_its_default),
         cmocka_unit_test(names_are_read_as_written),
         cmocka_unit_test(languages_are_codes_that_differ),
+        cmocka_unit_test(a_shape_is_completed),
+        cmocka_unit_test(texts_are_of_one_of_the_models_languages),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

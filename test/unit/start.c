@@ -102,6 +102,81 @@ static void matrices_are_xaviers_with_a_fan_of_their_own(void **state)
     vocab_free(v);
 }
 
+/* Heads and ALBERT's projections are drawn as other matrices are, each by its own fans; a head's
+ * output of one row, too. */
+static void heads_and_projections_are_xaviers(void **state)
+{
+    (void)state;
+    struct vocab *v = vocabulary("vocab", "a 1\nb 1\nc 1\nd 1\n");
+    struct model_config c;
+    struct model m;
+    int at;
+    config(&c, v, 0, "aa");
+    c.embed_dim = 32;
+    assert_int_equal(model_config_head(&c, "big", KERN_TANH, 100, NULL, 0, &at), 0);
+    assert_int_equal(model_config_head(&c, "one", KERN_NONE, 1, NULL, 0, &at), 0);
+    assert_int_equal(model_new(&m, &c, kernels_cpu(), 3, false), 0);
+    const struct { const char *name; size_t n; int fans; } matrix[] = {
+        { "encoder.embed.project.weight", 64 * 32, 96 },
+        { "output.dense.weight", 32 * 64, 96 },
+        { "head.big.dense.weight", 64 * 64, 128 },
+        { "head.big.out.weight", 100 * 64, 164 },
+        { "head.one.out.weight", 64, 65 },
+    };
+    for (size_t i = 0; i < sizeof matrix / sizeof *matrix; i++)
+        spread(&m, matrix[i].name, 0, matrix[i].n, 2.0 / matrix[i].fans,
+               sqrt(6.0 / matrix[i].fans) * (1 + 1e-6));
+    spread(&m, "encoder.embed.positions", 0, 16 * 32, 1.0 / 32, INFINITY);
+    const char *const zero[] = { "head.big.dense.bias", "head.one.out.bias", "output.bias",
+                                 "encoder.embed.project.bias" };
+    for (int i = 0; i < 4; i++) {
+        const struct param *p;
+        float *x = values(&m, zero[i], &p);
+        for (size_t k = 0; k < p->n; k++) assert_true(x[k] == 0);
+        free(x);
+    }
+    model_free(&m);
+    vocab_free(v);
+}
+
+/* --init-std: every matrix and table is normal with that deviation, that of one language, too;
+ * norms, biases and what is a formula stay as they are, and <pad> is zeros. */
+static void all_that_is_drawn_is_normal_where_a_deviation_is_given(void **state)
+{
+    (void)state;
+    struct vocab *v = vocabulary("vocab", "a 1\nb 1\nc 1\nd 1\n");
+    struct model_config c;
+    struct model m;
+    config(&c, v, 1, "aa");
+    c.embed_dim = 32;
+    c.sinusoidal = true;
+    assert_int_equal(model_new(&m, &c, kernels_cpu(), 3, false), 0);
+    float *fixed = values(&m, "decoder.embed.positions", NULL);
+    model_normal(&m, 5, 0.02f);
+    static const char *const drawn[] = { "encoder.0.attn.qkv.weight", "encoder.1.ffn.in.weight",
+                                         "decoder.0.cross.kv.weight", "output.dense.weight",
+                                         "encoder.embed.project.weight" };
+    for (size_t i = 0; i < sizeof drawn / sizeof *drawn; i++) {
+        const struct param *p;
+        free(values(&m, drawn[i], &p));
+        spread(&m, drawn[i], 0, p->n, 4e-4, 0.12);
+    }
+    spread(&m, "encoder.embed.languages", 0, 32, 4e-4, 0.12);
+    spread(&m, "embed.tokens", 2 * 32, (v->n - 2) * 32, 4e-4, 0.12);
+    float *t = values(&m, "embed.tokens", NULL), *b = values(&m, "encoder.0.attn.qkv.bias", NULL);
+    float *g = values(&m, "encoder.0.ffn_norm.weight", NULL);
+    float *e = values(&m, "encoder.embed.norm.weight", NULL);
+    float *now = values(&m, "decoder.embed.positions", NULL);
+    assert_memory_equal(now, fixed, 16 * 32 * sizeof *now);
+    for (int i = 0; i < 32; i++) {
+        assert_true(t[VOCAB_PAD * 32 + i] == 0);
+        assert_true(b[i] == 0 && g[i] == 1 && e[i] == 1);
+    }
+    free(t); free(b); free(g); free(e); free(now); free(fixed);
+    model_free(&m);
+    vocab_free(v);
+}
+
 /* sin(p / 10000^(2i/dim)), cos of the same (Vaswani et al. 2017); dim 64, so that row 3, columns 32
  * and 33, is sin and cos of 3 / 100. */
 static void fixed_positions_by_value(void **state)
@@ -277,6 +352,8 @@ int main(void)
     if (scratch_enter() < 0) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(matrices_are_xaviers_with_a_fan_of_their_own),
+        cmocka_unit_test(heads_and_projections_are_xaviers),
+        cmocka_unit_test(all_that_is_drawn_is_normal_where_a_deviation_is_given),
         cmocka_unit_test(fixed_positions_by_value),
         cmocka_unit_test(weights_that_are_not_finite_are_refused),
         cmocka_unit_test(another_models_weights_are_taken_by_name),
