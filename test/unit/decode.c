@@ -324,6 +324,85 @@ static void an_empty_sentence_has_an_empty_translation_and_an_empty_batch_none(v
     stop();
 }
 
+/* 32 hypotheses of 8,192 sentences with 4,095 words each have 2^30 rows in the cache, one more than
+ * are counted: refused before memory is taken. A sentence longer than the model's positions is,
+ * too, and a beam that is none. */
+static void what_cannot_be_counted_is_refused(void **state)
+{
+    (void)state;
+    start(false, 31, NULL);
+    struct model_config c = m.c;
+    struct decode_options o;
+    struct hyps h;
+    struct batch b = { 0 };
+    uint32_t ids[16] = { VOCAB_BOS, 5, VOCAB_EOS };
+    tape_free(&t);
+    model_free(&m);
+    c.positions = 4096;
+    assert_int_equal(model_new(&m, &c, k, 1, false), 0);
+    tape_init(&t, k, &m.ps);
+    options(&o, 32, 4095, 1);
+    for (int i = 0; i < 8192; i++) batch_add(&b, ids, 3, 0, 0);
+    assert_int_equal(decode(&m, &t, &b, 1, &o, &h), -1);
+    assert_non_null(strstr(err_msg(), "8192 sentences of up to 3 tokens with a beam of 32 are too "
+                                      "many at once"));
+    stop();
+    start(false, 31, NULL);
+    batch_clear(&b);
+    options(&o, 2, 5, 1);
+    for (int i = 1; i < 13; i++) ids[i] = 5;
+    ids[11] = VOCAB_EOS;
+    batch_add(&b, ids, 12, 0, 0);                    /* as many as there are positions */
+    assert_int_equal(decode(&m, &t, &b, 1, &o, &h), 0);
+    hyps_free(&h);
+    ids[12] = VOCAB_EOS;
+    batch_add(&b, ids, 13, 0, 0);
+    assert_int_equal(decode(&m, &t, &b, 1, &o, &h), -1);
+    assert_non_null(strstr(err_msg(), "a sentence of 13 tokens is longer than the model's 12"));
+    static const int beam[][2] = { { 0, 1 }, { 2, 3 }, { 2, 0 }, { KERN_BEAM_MAX + 1, 1 } };
+    for (int i = 0; i < 4; i++) {
+        o.beam = beam[i][0];
+        o.n_best = beam[i][1];
+        assert_int_equal(decode(&m, &t, &b, 1, &o, &h), -1);
+        assert_non_null(strstr(err_msg(), "the beam must be from 1 to"));
+    }
+    batch_free(&b);
+    stop();
+}
+
+/* XLM's 1.3 n + 5 words of a sentence of n, without <s> and </s>, and one less than the model has
+ * positions: of a model that never says </s>. */
+static void a_translation_ends_at_its_limit(void **state)
+{
+    (void)state;
+    static const uint8_t one_word[V] = { [6] = 1 };
+    start(false, 31, one_word);
+    /* </s> last of all: its bias is far below the others' */
+    float *bias = mem_zero(V, sizeof *bias);
+    bias[VOCAB_EOS] = -1e4f;
+    param_put(&m.ps, m.ps.value, m.output_bias, bias);
+    const struct { int source; double ratio; int extra, words; } e[] = {
+        { 0, 1.3, 5, 7 }, { 1, 1.3, 5, 6 }, { 3, 1.3, 5, 10 }, { 3, 1.3, 6, 11 },
+        { 3, 1.3, 7, 11 }, { 0, 2.5, 0, 5 }, { 0, 0, 1, 1 },
+    };
+    for (size_t i = 0; i < sizeof e / sizeof *e; i++)
+        for (int late = 0; late < 2; late++) {
+            struct decode_options o;
+            struct hyps h;
+            decode_options_init(&o);
+            if (i == 0) assert_true(o.max_ratio == e[0].ratio && o.max_extra == e[0].extra);
+            o.max_ratio = e[i].ratio;
+            o.max_extra = e[i].extra;
+            o.seen = one_word;
+            o.beam = 1 + late;
+            translate(&e[i].source, 1, &o, &h);
+            assert_int_equal(h.hyp[0].n, e[i].words);
+            hyps_free(&h);
+        }
+    free(bias);
+    stop();
+}
+
 static void only_words_that_are_allowed_are_said(void **state)
 {
     (void)state;
@@ -419,6 +498,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_device_that_queues_finds_the_same),
         cmocka_unit_test(many_sentences_keep_their_order_whatever_their_batches),
         cmocka_unit_test(an_empty_sentence_has_an_empty_translation_and_an_empty_batch_none),
+        cmocka_unit_test(what_cannot_be_counted_is_refused),
+        cmocka_unit_test(a_translation_ends_at_its_limit),
         cmocka_unit_test(only_words_that_are_allowed_are_said),
         cmocka_unit_test(an_early_end_finds_no_better_translations),
         cmocka_unit_test(fixed_positions_have_no_gradient),

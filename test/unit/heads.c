@@ -107,6 +107,107 @@ static void bad_heads_are_refused_by_line(void **state)
     }
 }
 
+/* One more of anything than a head may have is refused, and the last that fits is taken. */
+static void a_head_has_limits(void **state)
+{
+    (void)state;
+    struct model_config c;
+    char names[MODEL_LABELS + 1][MODEL_NAME + 1];
+    const char *label[MODEL_LABELS + 1];
+    int at;
+    model_config_init(&c);
+    c.vocab = 8;
+    char *name = names[0];
+    memset(name, 'x', MODEL_NAME);
+    name[MODEL_NAME] = '\0';                                 /* 32 bytes */
+    assert_int_equal(model_config_head(&c, name, KERN_NONE, 2, NULL, 0, &at), -1);
+    assert_non_null(strstr(err_msg(), "a name is up to 31 letters"));
+    label[0] = name; label[1] = "b";
+    assert_int_equal(model_config_head(&c, "x", KERN_NONE, 2, label, 2, &at), -1);
+    assert_non_null(strstr(err_msg(), "label 1 is empty or longer than 31 bytes"));
+    label[0] = "";
+    assert_int_equal(model_config_head(&c, "x", KERN_NONE, 2, label, 2, &at), -1);
+    static const char *const bad[] = { "a\"", "\\", "a\tb", "\x1f", "\x7f" };
+    for (int i = 0; i < 5; i++) {
+        label[0] = bad[i];
+        assert_int_equal(model_config_head(&c, "x", KERN_NONE, 2, label, 2, &at), -1);
+        assert_non_null(strstr(err_msg(), "label 1 holds a control character"));
+    }
+    name[MODEL_NAME - 1] = '\0';                             /* 31 */
+    label[0] = name;
+    assert_int_equal(model_config_head(&c, name, KERN_NONE, 2, label, 2, &at), 0);
+    assert_string_equal(c.head[0].name, name);
+    assert_string_equal(c.head[0].label[0], name);
+    label[0] = " ";                                          /* the first that is no control */
+    assert_int_equal(model_config_head(&c, "blank", KERN_NONE, 2, label, 2, &at), 0);
+    assert_int_equal(model_config_head(&c, "wide", KERN_NONE, 65537, NULL, 0, &at), -1);
+    assert_non_null(strstr(err_msg(), "outputs is 65537, not from 1 to 65536"));
+    assert_int_equal(model_config_head(&c, "wide", KERN_NONE, 65536, NULL, 0, &at), 0);
+    for (int i = 0; i <= MODEL_LABELS; i++) {
+        snprintf(names[i], sizeof names[i], "l%d", i);
+        label[i] = names[i];
+    }
+    int most = MODEL_LABELS;
+    assert_int_equal(model_config_head(&c, "l", KERN_NONE, most + 1, label, most + 1, &at), -1);
+    assert_non_null(strstr(err_msg(), "labels; at most"));
+    assert_int_equal(model_config_head(&c, "l", KERN_NONE, most, label, most, &at), 0);
+    for (at = 3; c.n_heads < MODEL_HEADS; ) {
+        char other[16];
+        snprintf(other, sizeof other, "h%d", c.n_heads);
+        int before = at;
+        assert_int_equal(model_config_head(&c, other, KERN_NONE, 1, NULL, 0, &at), 0);
+        assert_int_equal(at, before + 1);
+    }
+    assert_int_equal(model_config_head(&c, "more", KERN_NONE, 1, NULL, 0, &at), -1);
+    assert_non_null(strstr(err_msg(), "head more: a model has at most"));
+    /* all of them, with their longest labels, are written and read */
+    struct model_config d;
+    assert_int_equal(model_config_check(&c), 0);
+    char *json = model_config_json(&c);
+    if (model_config_parse(&d, json, "config.json") < 0) fail_msg("%s", err_msg());
+    assert_int_equal(d.n_heads, MODEL_HEADS);
+    assert_string_equal(d.head[3].label[most - 1], names[most - 1]);
+    free(json);
+    c.n_heads++;
+    assert_int_equal(model_config_check(&c), -1);
+}
+
+/* <s> w </s>, <s> a </s> b </s> and <s> a </s> </s> b </s> are the shortest that are read. */
+static void what_a_head_reads_has_limits(void **state)
+{
+    (void)state;
+    static const struct { struct model_reads least; int outputs, labels; } t[] = {
+        { { .task = MODEL_TASK_TAG, .longest = 3 }, 2, 2 },
+        { { .task = MODEL_TASK_CLASS, .longest = 5 }, 2, 2 },
+        { { .task = MODEL_TASK_CLASS, .longest = 6, .pair_two = true }, 2, 2 },
+        { { .task = MODEL_TASK_SPAN, .longest = 5, .question = 1, .stride = 1 }, 2, 0 },
+    };
+    static const char *const label[] = { "a", "b" };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        struct model_config c;
+        int at;
+        model_config_init(&c);
+        c.vocab = 8;
+        assert_int_equal(model_config_head(&c, "x", KERN_NONE, t[i].outputs, label, t[i].labels,
+                                           &at), 0);
+        c.head[0].reads = t[i].least;
+        if (model_config_check(&c) < 0) fail_msg("%s", err_msg());
+        c.head[0].reads.longest--;
+        assert_int_equal(model_config_check(&c), -1);
+        for (int k = 0; k < 3 && t[i].least.task == MODEL_TASK_SPAN; k++) {
+            c.head[0].reads = t[i].least;
+            if (k == 0) c.head[0].reads.question = 0;
+            if (k == 1) c.head[0].reads.stride = 0;
+            if (k == 2) {
+                c.head[0].n_labels = 2;
+                strcpy(c.head[0].label[0], "a");
+                strcpy(c.head[0].label[1], "b");
+            }
+            assert_int_equal(model_config_check(&c), -1);
+        }
+    }
+}
+
 /* What a head reads is written, comes back, and has to fit the model's positions. */
 static void the_configuration_says_what_heads_read(void **state)
 {
@@ -276,6 +377,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_configuration_says_them_and_reads_them),
         cmocka_unit_test(bad_heads_are_refused_by_line),
+        cmocka_unit_test(a_head_has_limits),
+        cmocka_unit_test(what_a_head_reads_has_limits),
         cmocka_unit_test(the_configuration_says_what_heads_read),
         cmocka_unit_test(outputs_are_what_the_layers_say),
         cmocka_unit_test(weights_below_a_head_are_those_of_the_model_without),
