@@ -139,11 +139,6 @@ static int find(const struct mix *x, const struct objective *o)
 static int append(struct mix *x, struct mix_known *k, bool silent)
 {
     int at = find(x, k->o);
-    /* It was there as somebody's host; now it has been asked for, so its loss counts. */
-    if (at >= 0 && x->m[at].silent && !silent) {
-        x->m[at].silent = false;
-        return 0;
-    }
     if (at >= 0) return silent ? 0 : err_set("objective %s is named twice", k->o->name);
     if (x->n == MIX_MOST) return err_set("at most %d objectives at once", MIX_MOST);
     struct member *m = &x->m[x->n++];
