@@ -78,6 +78,23 @@ for i in 1 2 3 4; do
 done > want
 same <(sort got) <(sort want)
 
+# Contexts of nine and of five words, in windows of four: those of one number stand together, and
+# what one language has more of stands alone; an answer is in its window, elsewhere it is <s>.
+one() {
+    printf '{"data": [{"paragraphs": [{"context": "%s", "qas": [{"id": "1", "question": "%s", ' \
+        "$1" $2
+    printf '"answers": [{"text": "%s", "answer_start": 16}]}]}]}]}\n' $3
+}
+one "ah1 ah2 ah3 ah4 ay1 ay2 ay3 ay4 az1" aq1 ay1 > long.a
+one "bh1 bh2 bh3 bh4 by1" bq1 by1 > long.b
+finetune -q --task qa --model base --train aa=long.a --train-parallel bb=long.b --batch 2 \
+    --epochs 1 --longest 8 --question 1 --stride 4 --out long --code-switch on \
+    --write-batches long.batches
+for f in long.batches/*; do inputs $f span | sort | tr '\n' '|'; echo; done | sort > got
+printf '%s\n' 'aq1 bh1 bh2 bh3 bh4 01111 |bq1 ah1 ah2 ah3 ah4 10000 |' \
+    'aq1 by1 01 by1|bq1 ay1 ay2 ay3 ay4 10000 ay1|' 'bq1 az1 10 |' > want
+same got want
+
 # with-original: the pair as it is, too; off: nothing but it
 tune nli with-original
 is "$(cat nli.with-original.b/* | wc -c | awk '{ print ($1 > 0) }')" 1
