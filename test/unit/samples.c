@@ -252,6 +252,8 @@ static void the_largest_masked_batch_is_closed_by_the_longest_sentence(void **st
     for (int i = 0; i < 5; i++) assert_int_equal(b.input.len[i], rows[i]);
     assert_int_equal(b.n, 44);
     for (int i = 0; i < b.n; i++) assert_true(b.row[i] == i && b.masked[i]);
+    assert_int_equal(masked_largest(&o, &b, NULL, 91), 0);       /* no empty one */
+    assert_int_equal(b.input.n, 4);
     o.masker.how.scheme = MASKING_WORD;
     assert_int_equal(masked_largest(&o, &b, NULL, 100), 0);
     assert_int_equal(b.n, 49);
