@@ -75,7 +75,7 @@ fails 2 '--gc-lambda belongs to objective gc, which is not in --objective mlm' p
     "${base[@]}" --gc-lambda 5 --out no
 fails 2 '--gc-xmax belongs to objective gc' pretrain "${base[@]}" --gc-xmax 10 --out no
 [ ! -e no/last ] || fail "a run that could not start left a model"
-# a model started from another one, with a smaller vocabulary and one language
+# a model started from another one, with one language
 pretrain "${base[@]}" --init whole --steps 1 --lr 0 --out started
 for t in embed.tokens encoder.1.attn.qkv.weight encoder.0.ffn.out.bias; do
     for d in started/last whole/best; do
@@ -83,3 +83,12 @@ for t in embed.tokens encoder.1.attn.qkv.weight encoder.0.ffn.out.bias; do
     done
     same started.$t whole.$t
 done
+# and from one of which it has 100 words and another one (with the specials 105 tokens of 106), with
+# vectors for three of the 101
+{ head -n 100 vocab; echo nowhere-else 1; } > few
+binarize -q --max-unknown 1 -v few -l xx -o few.shd < xx
+awk 'NR % 33 == 1 && NR < 99 { print $1, 1, 2, 3 } END { print "unheard-of 1 2 3" }' few > vectors
+pretrain "${base[@]:5}" --train xx=few.shd -v few --init whole --init-embeddings vectors --steps 0 \
+    --max-unknown 1 --out few.run 2> said || { cat said; exit 1; }
+has 'pretrain: started from whole/best: 105 tokens found there, 1 new' < said || { cat said; exit 1; }
+has 'pretrain: vectors: vectors for 3 of 101 tokens' < said || { cat said; exit 1; }
