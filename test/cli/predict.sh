@@ -117,6 +117,17 @@ fails 1 'none of the formats expected here .one word per line.*: conllu wikineur
     predict -m bert_ner < <(echo 'ka le')
 fails 1 'none of the formats expected here; name it with --format, one of: squad$' \
     predict -m bert_qa < <(echo 'ka le')
+# a multi-word token is its two words, or one; the tags are those of bare words
+{ printf '1-2\tkale\t_\t_\t_\t_\t_\t_\t_\t_\n'
+  printf '1\tka\t_\tX\t_\t_\t0\t_\t_\t_\n2\tle\t_\tX\t_\t_\t1\t_\t_\t_\n\n'; } > two.conllu
+same <(predict -q -m bert_ner two.conllu) <(predict -q -m bert_ner words)
+same <(predict -q -m bert_ner --words fused --max-unknown 1 two.conllu) \
+    <(echo kale | predict -q -m bert_ner --max-unknown 1)
+# the shortest that a head reads: <s> a </s> b </s>, and <s> w </s>
+predict -q -m bert_nli --longest 5 < gold > got; is "$(grep -c . got)" 7
+fails 1 '--longest 4: this head reads at least 5 rows' predict -m bert_nli --longest 4 < gold
+predict -q -m bert_ner --longest 3 < words > got; is "$(grep -c . got)" 2
+fails 1 '--longest 2: this head reads at least 3 rows' predict -m bert_ner --longest 2 < words
 # nothing is left out silently: words that no piece makes are read as <unk> and told
 predict -m bert_ner "$G/ner.in" 2>&1 > got | has 'words without a piece, read as <unk>: 1; the'
 is "$(grep -c . got)" "$(grep -c . "$G/ner.in")"

@@ -151,6 +151,16 @@ same err <(printf '%s\n' \
     "score: standard input: no prediction for 1 of the 2 questions of q.json, "\
 "the first '2': they score 0" \
     "score: standard input: predictions for questions that q.json does not ask: 1")
+echo '{"1": "b", "2": "b"}' | score -m squad q.json --resamples 0 2> err > got
+same err <(printf '%s\n' "score: q.json: answers whose text is not at answer_start: 1; "\
+"the first on line 2: question '2'")
+# what gold has nowhere is wrong, and told
+{ head -n 97 gold; printf 'Z\nQ\nZ\n'; } | score -m accuracy --resamples 0 gold 2> err > got
+same err <(echo "score: standard input: 3 predictions are labels that gold does not have;" \
+    "the first on line 98: 'Z'")
+score -m accuracy --resamples 0 gold < gold 2> err > got; [ ! -s err ] || fail "$(cat err)"
+sed 's/^.*[^[:space:]].*$/X/' gold.tags | score -m tag-accuracy --resamples 0 gold.tags 2> err > got
+same err <(echo "score: standard input: 'X' is a tag that gold.tags does not have")
 fails 1 "none of the labels" bash \
     -c "printf 'language\tgold_label\tsentence1\tsentence2\nde\tneutral\ta\tb\n' > xnli
         echo x | score -m accuracy de=xnli"
