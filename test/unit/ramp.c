@@ -1,5 +1,5 @@
 /* Weights that change over a run; which objectives are chosen, with which hosts, and which of them
- * take part in a step. */
+ * take part in a step; what a pass counts, and what a validation reports. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,10 @@
 #include <math.h>
 #include <string.h>
 #include "common/err.h"
+#include "common/prog/log.h"
+#include "lib/batch/masked.h"
 #include "lib/engine/mix.h"
+#include "test/unit/scratch.h"
 
 static void a_number_is_constant(void **state)
 {
@@ -287,6 +290,63 @@ static void one_is_drawn_by_its_share(void **state)
     mix_free(&x);
 }
 
+/* --- what a pass counts, and what a validation reports ---------------------------------------- */
+
+static void a_pass_counts_rows_and_keeps_the_largest_batch(void **state)
+{
+    (void)state;
+    struct pass p = { 0 };
+    struct var h, e;
+    pass_reads(&p, 30, 7);
+    pass_reads(&p, 50, 5);
+    pass_reads(&p, 20, 9);
+    assert_int_equal(p.rows, 100);
+    assert_int_equal(p.most_rows, 50);
+    assert_int_equal(p.longest, 9);
+    pass_predicts(&p, 4);
+    pass_predicts(&p, 3);
+    assert_int_equal(p.predicted, 4);
+    p.h = &h;
+    assert_ptr_equal(pass_states(&p, BATCH_ENCODER), &h);            /* without a decoder */
+    assert_ptr_equal(pass_states(&p, BATCH_DECODER), &h);
+    p.encoder = &e;
+    assert_ptr_equal(pass_states(&p, BATCH_ENCODER), &e);
+    assert_ptr_equal(pass_states(&p, BATCH_DECODER), &h);
+    const float x[2] = { 1, 2 };
+    pass_losses(&p, "mlm", x, 2);
+    pass_losses(&p, "none", NULL, 3);
+    pass_number(&p, "share", 1.5, 4);
+    assert_int_equal(p.terms, 3);
+    assert_true(p.term[0].x == x && p.term[0].n == 2 && !p.term[1].n);
+    assert_true(p.term[2].sum == 1.5 && p.term[2].count == 4 && !p.term[2].n);
+}
+
+/* 4 tokens of 6 nats, one of them right: perplexity exp(1.5). The first metric judges. */
+static void a_validation_is_one_line_and_its_first_metric(void **state)
+{
+    (void)state;
+    char line[300];
+    struct log *log = log_open("log");
+    assert_non_null(log);
+    struct report none = { .log = log, .step = 6 }, r = { .log = log, .step = 7 };
+    assert_false(none.begun);
+    struct masked_score s = { .nll = 6, .n = 4, .hits = 1 };
+    report_judge(&r, masked_report(&s, "de", &r));
+    report_put(&r, 0.5, "%s.%s", "x", "y");
+    report_judge(&r, 3);
+    assert_true(r.begun && r.judged && r.metric == 1.5);
+    assert_true(log_end(log) == 0);
+    log_close(log);
+    FILE *f = fopen("log", "r");
+    assert_non_null(f);
+    assert_non_null(fgets(line, sizeof line, f));
+    assert_null(fgets(line + 200, 100, f));
+    fclose(f);
+    assert_non_null(strstr(line, "\"valid\""));
+    assert_non_null(strstr(line, "\"step\":7,"));
+    assert_non_null(strstr(line, "\"de.perplexity\":4.48168907,\"de.accuracy\":0.25,\"x.y\":0.5"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -298,6 +358,11 @@ int main(void)
         cmocka_unit_test(what_they_need_is_that_of_all_who_were_chosen),
         cmocka_unit_test(a_pass_of_weight_0_is_not_run),
         cmocka_unit_test(one_is_drawn_by_its_share),
+        cmocka_unit_test(a_pass_counts_rows_and_keeps_the_largest_batch),
+        cmocka_unit_test(a_validation_is_one_line_and_its_first_metric),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    if (scratch_enter() < 0) return 1;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    scratch_leave();
+    return failed;
 }

@@ -14,6 +14,7 @@
 #include "lib/data/corpus.h"
 #include "lib/data/pairs.h"
 #include "lib/masking/noise.h"
+#include "test/unit/scratch.h"
 
 /* A corpus of n sentences; sentence i has 1 + i % 7 tokens, all 100 * (lang + 1) + i % 50. */
 static struct corpus corpus(int lang, uint32_t n)
@@ -188,6 +189,117 @@ static void masking_is_80_10_10_of_15_percent_and_spares_specials(void **state)
     masked_free(&b);
 }
 
+/* Sentence k is of language k and has 3 + 2 k tokens, masked as whole words; units are numbered
+ * through the batch. A copy of sentences 1, 3 and 4 has what they had, at their new rows. */
+static void a_copy_of_sentences_has_what_was_predicted_of_them(void **state)
+{
+    (void)state;
+    enum { ALL = 6 };
+    char text[600], *end = text;
+    struct masked from = { 0 }, to = { 0 };
+    struct masker k = { .how = masking_defaults, .vocab = 60 };
+    struct rng_key key = { 9, RNG_MASK, 1 };
+    uint32_t bos = VOCAB_BOS, eos = VOCAB_EOS, ids[20];
+    for (int i = 0; i < 55; i++) end += sprintf(end, "w%d 1\n", i);
+    assert_int_equal(file_write("words", text, (size_t)(end - text)), 0);
+    struct vocab *v = vocab_read("words");
+    k.words = word_starts_new(v);
+    k.how.scheme = MASKING_WORD;
+    k.how.select = 0.5;
+    for (int s = 0; s < ALL; s++) {
+        int n = 3 + 2 * s;
+        for (int i = 0; i < n; i++) ids[i] = (uint32_t)(10 + 7 * s + i);
+        struct batch_part parts[] = { { &bos, 1, s, 0, 0 }, { ids, n, s, 1, 1 },
+                                      { &eos, 1, s, 1, n + 1 } };
+        masked_add(&from, &k, parts, 3, (uint64_t)s + 50, key);
+    }
+    /* each word is a unit of its own: 2, 2, 4, 4, 6 and 6, halves to even */
+    assert_int_equal(from.n, 24);
+    assert_int_equal(from.units, 24);
+    bool seen[24] = { false };
+    for (int i = 0; i < from.n; i++) {
+        int s = from.input.lang[from.row[i]];
+        static const int at[] = { 0, 2, 4, 8, 12, 18, 24 };
+        assert_in_range(from.unit[i], at[s], at[s + 1] - 1);
+        assert_false(seen[from.unit[i]]);
+        seen[from.unit[i]] = true;
+    }
+    static const int taken[] = { 1, 3, 4 };
+    int row = 0, predicted = 0;
+    for (int round = 0; round < 2; round++) {        /* and once more into what was cleared */
+        masked_clear(&to);
+        for (int c = 0; c < 3; c++) masked_copy(&to, &from, taken[c]);
+        row = predicted = 0;
+        for (int c = 0; c < 3; c++) {
+            int s = taken[c], first = from.input.at[s];
+            assert_int_equal(to.input.at[c], row);
+            assert_int_equal(to.input.len[c], 5 + 2 * s);
+            for (int i = 0; i < 5 + 2 * s; i++, row++) {
+                int r = first + i;
+                assert_int_equal(to.input.token[row], from.input.token[r]);
+                assert_int_equal(to.original[row],
+                                 i == 0 ? VOCAB_BOS : i == 4 + 2 * s ? VOCAB_EOS : 9 + 7 * s + i);
+                assert_int_equal(to.original_lang[row], s);
+                assert_int_equal(to.input.lang[row], s);
+                assert_int_equal(to.input.pos[row], i);
+                assert_int_equal(to.input.type[row], i > 0);
+                assert_int_equal(to.input.drop[row], i);
+                assert_true(to.input.sample[row] == (uint64_t)s + 50);
+            }
+            for (int i = 0; i < from.n; i++) {
+                if (from.input.lang[from.row[i]] != s) continue;
+                assert_int_equal(to.row[predicted], from.row[i] - first + to.input.at[c]);
+                assert_int_equal(to.target[predicted], from.target[i]);
+                assert_int_equal(to.unit[predicted], from.unit[i]);
+                assert_int_equal(to.masked[predicted++], from.masked[i]);
+            }
+        }
+        assert_int_equal(to.input.rows, row);
+        assert_int_equal(to.input.max, 13);
+        assert_int_equal(to.n, predicted);
+        assert_int_equal(predicted, 12);
+    }
+    masked_free(&from);
+    masked_free(&to);
+    word_starts_free(k.words);
+    vocab_free(v);
+}
+
+/* "a b c" into "d e": <s> a b c </s> is read, <s> d e gives d e </s>; an empty side has specials
+ * alone. */
+static void pairs_are_read_and_written_between_their_specials(void **state)
+{
+    (void)state;
+    const uint32_t x[] = { 11, 12, 13 }, y[] = { 21, 22 };
+    static const int32_t src[] = { 0, 11, 12, 13, 1, 0, 1, 0, 21, 22, 1 },
+                         dec[] = { 0, 21, 22, 0, 11, 12, 13, 0 },
+                         target[] = { 21, 22, 1, 11, 12, 13, 1, 1 },
+                         src_lang[] = { 4, 4, 4, 4, 4, 5, 5, 6, 6, 6, 6 },
+                         dec_lang[] = { 7, 7, 7, 8, 8, 8, 8, 9 };
+    struct seq2seq b = { 0 };
+    assert_true(VOCAB_BOS == 0 && VOCAB_EOS == 1);
+    seq2seq_add(&b, x, 3, 4, y, 2, 7, 70);
+    seq2seq_add(&b, NULL, 0, 5, x, 3, 8, 71);
+    seq2seq_add(&b, y, 2, 6, NULL, 0, 9, 72);
+    assert_int_equal(b.src.rows, 11);
+    assert_int_equal(b.dec.rows, 8);
+    assert_memory_equal(b.src.token, src, sizeof src);
+    assert_memory_equal(b.dec.token, dec, sizeof dec);
+    assert_memory_equal(b.target, target, sizeof target);
+    assert_memory_equal(b.src.lang, src_lang, sizeof src_lang);
+    assert_memory_equal(b.dec.lang, dec_lang, sizeof dec_lang);
+    assert_true(b.src.sample[5] == 71 && b.dec.sample[7] == 72);
+    assert_int_equal(b.src.max, 5);
+    assert_int_equal(b.dec.max, 4);
+    seq2seq_clear(&b);
+    seq2seq_add(&b, y, 2, 6, y, 2, 9, 73);
+    assert_int_equal(b.src.n, 1);
+    assert_int_equal(b.dec.max, 3);
+    assert_int_equal(b.target[2], VOCAB_EOS);
+    seq2seq_free(&b);
+    assert_true(!b.src.token && !b.dec.token && !b.target && !b.buf && !b.cap && !b.buf_cap);
+}
+
 static void noise_moves_less_than_k_places_drops_and_blanks(void **state)
 {
     (void)state;
@@ -336,11 +448,16 @@ int main(void)
         cmocka_unit_test(streams_cut_the_joined_sentences),
         cmocka_unit_test(a_text_whose_joined_tokens_do_not_fit_32_bits_is_refused),
         cmocka_unit_test(masking_is_80_10_10_of_15_percent_and_spares_specials),
+        cmocka_unit_test(a_copy_of_sentences_has_what_was_predicted_of_them),
+        cmocka_unit_test(pairs_are_read_and_written_between_their_specials),
         cmocka_unit_test(noise_moves_less_than_k_places_drops_and_blanks),
         cmocka_unit_test(what_is_dropped_says_nothing_of_what_moves),
         cmocka_unit_test(the_largest_masked_batch_is_closed_by_the_longest_sentence),
         cmocka_unit_test(the_largest_batch_of_pairs_is_closed_by_the_longest),
         cmocka_unit_test(directions_are_all_pairs_of_languages),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    if (scratch_enter() < 0) return 1;
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    scratch_leave();
+    return failed;
 }
