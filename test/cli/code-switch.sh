@@ -105,3 +105,11 @@ finetune -q --task nli --model base --train aa=nli.a --batch 8 --epochs 1 --out 
     --write-batches plain.b
 inputs plain.b/step-1.1.class.safetensors class > got
 is "$(wc -l < got) $(grep -c '^ap\(.\) ah\1 00' got)" "4 4" off
+# a model of one language needs no name of it
+pretrain -q -v vocab --codes codes --tokenizer tokenizer --train aa=a.shd --layers 1 --dim 8 \
+    --heads 2 --ffn 8 --positions 32 --tokens 100 --steps 0 --out alone
+finetune -q --task nli --model alone --train aa=nli.a --batch 8 --epochs 1 --out tuned
+cut -f 1,2 nli.a > pairs
+predict -q --scores -m tuned/last < pairs > got; is "$(grep -c . got)" 4
+same got <(predict -q --scores -m tuned/last --lang aa < pairs)
+fails 1 "language cc is not one of the model's: aa" predict -m tuned/last --lang cc < pairs

@@ -118,7 +118,7 @@ fails 1 'has 1 sentences, but gold.tags has 2' bash \
 fails 1 'standard input:5: sentence 2 has 1 words, but 2 in gold.tags, line 5' bash \
     -c "printf 'X\nX\nX\n\nX\n' | score -m chunk-f1 gold.tags"
 printf 'The\tDET\ncat\tNOUN\n' > w
-fails 1 "standard input:2: the word is 'dog', but 'cat' in w" bash \
+fails 1 "standard input:2: the word is 'dog', but 'cat' in w, sentence 1" bash \
     -c "printf 'The\tX\ndog\tX\n' | score -m tag-accuracy w"
 fails 1 "gold:1: a correlation needs a finite number per example" bash \
     -c "cat a | score -m spearman gold"
