@@ -197,3 +197,18 @@ export lang-code en
 END
 fails 2 '--output is for ckpt average, import or export, not for ckpt info' ckpt info -o x bert
 [ ! -e x ]
+
+# a run that starts from an imported model has its shape: token types (BERT), scaled embeddings and
+# pre-norm (mBART); only the languages are the data's
+ckpt import -q -o types "$TOP/test/golden/predict/bert_nli"
+paste <(cut -f 1,2 "$TOP/test/golden/predict/pairs.in") \
+    <(cut -f 1 "$TOP/test/golden/predict/pairs.out") > labelled
+finetune -q --task nli --model types --train en=labelled --steps 0 --max-unknown 1 --out typed
+shape() { grep -vE '"(decoder_langs|languages)"' "$1/config.json"; }
+same <(shape types) <(shape typed/last)
+ckpt import -q -o scaled "$G/mbart"
+grep -q '"scale_embed": 4,' scaled/config.json
+cut -d ' ' -f 1 scaled/vocab | sed -n 6,9p > some
+finetune -q --task mt --model scaled --parallel en-ro=some,some --steps 0 --max-unknown 1 \
+    --out goes-on
+same <(shape scaled) <(shape goes-on/last)

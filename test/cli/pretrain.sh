@@ -89,6 +89,6 @@ done
 binarize -q --max-unknown 1 -v few -l xx -o few.shd < xx
 awk 'NR % 33 == 1 && NR < 99 { print $1, 1, 2, 3 } END { print "unheard-of 1 2 3" }' few > vectors
 pretrain "${base[@]:5}" --train xx=few.shd -v few --init whole --init-embeddings vectors --steps 0 \
-    --max-unknown 1 --out few.run 2> said || { cat said; exit 1; }
-has 'pretrain: started from whole/best: 105 tokens found there, 1 new' < said || { cat said; exit 1; }
-has 'pretrain: vectors: vectors for 3 of 101 tokens' < said || { cat said; exit 1; }
+    --max-unknown 1 --out few.run 2> said || fail "$(cat said)"
+has 'pretrain: started from whole/best: 105 tokens found there, 1 new' < said || fail "$(cat said)"
+has 'pretrain: vectors: vectors for 3 of 101 tokens' < said || fail "$(cat said)"

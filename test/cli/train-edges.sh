@@ -13,6 +13,11 @@ small=(--quiet -v vocab --layers 1 --dim 16 --heads 2 --ffn 16 --positions 12 --
 # works
 finetune "${small[@]}" --task mt --parallel aa-bb=long,long --valid aa-bb=long,long --steps 6 \
     --valid-every 3 --accumulate 3 --out mt
+# translation's defaults are XLM's
+for o in 'beta2 = 0.98' 'eps = 1e-09' 'schedule = inverse-sqrt' 'clip = 5' 'label-smoothing = 0.1' \
+    'longest = 100' 'valid-sentences = 300' 'gradient-norms = false' 'keep = 2'; do
+    grep -qx -e "$o" mt/run.config || fail "$o: $(grep "^${o%% *} " mt/run.config)"
+done
 finetune "${small[@]}" --task unmt --train aa=aa.shd --train bb=bb.shd --valid aa-bb=long,long \
     --steps 6 --accumulate 2 --out unmt
 pretrain "${small[@]}" --train aa=aa.shd --valid aa=aa.shd --steps 6 --accumulate 2 --longest 4000 \

@@ -1,13 +1,19 @@
 /* Parameters that are a mapped file (params_use): where that can be they are, elsewhere they are
- * copied, and the numbers are the file's either way. Both checksums of weights are looked at. */
+ * copied, and the numbers are the file's either way. Both checksums of weights are looked at;
+ * model.sum line by line. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include <xxhash.h>
 #include "common/err.h"
 #include "common/mem.h"
+#include "common/msg.h"
 #include "common/thread.h"
 #include "lib/graph/params.h"
 #include "lib/model/sum.h"
@@ -258,6 +264,110 @@ static void both_checksums_are_looked_at(void **state)
     par_threads_set(1);
 }
 
+/* --- model.sum, line by line ------------------------------------------------------------------ */
+
+/* Checks folder s, and says on standard error what follows: `why` ends the message of a check that
+ * fails; NULL: it does not. */
+static void sums(const char *why, const char *notes)
+{
+    int old = dup(2);
+    size_t n;
+    assert_non_null(freopen("said", "w", stderr));
+    int rc = model_sum_check("s");
+    fflush(stderr);
+    dup2(old, 2);
+    close(old);
+    char *said = file_read("said", &n);
+    assert_string_equal(said, notes);
+    if (rc == 0 && why) fail_msg("%s: it is taken", why);
+    if (rc < 0 && (!why || !strstr(err_msg(), why))) fail_msg("%s", err_msg());
+    free(said);
+}
+
+static void sum_is(const char *text, const char *why)
+{
+    assert_int_equal(file_write("s/model.sum", text, strlen(text)), 0);
+    sums(why, "");
+}
+
+/* Of files "x" and "a 1", by xxhash itself. */
+static void a_list_of_checksums_is_taken_as_it_is_written_alone(void **state)
+{
+    (void)state;
+    static const char CODES[] = "x\n", VOCAB[] = "a 1\n";
+    char a[80], b[80], text[400], why[200];
+    size_t n;
+    snprintf(a, sizeof a, "XXH3_%016llx  codes\n", (unsigned long long)XXH3_64bits(CODES, 2));
+    snprintf(b, sizeof b, "XXH3_%016llx  vocab\n", (unsigned long long)XXH3_64bits(VOCAB, 4));
+    assert_int_equal(dir_make("s"), 0);
+    assert_int_equal(file_write("s/codes", CODES, 2), 0);
+    assert_int_equal(file_write("s/vocab", VOCAB, 4), 0);
+    sums(NULL, "isoglot: s: has no model.sum, so damage to its files may go unnoticed\n");
+    assert_int_equal(model_sum_write("s"), 0);
+    char *written = file_read("s/model.sum", &n);
+    snprintf(text, sizeof text, "%s%s", a, b);
+    assert_string_equal(written, text);
+    free(written);
+    sums(NULL, "");
+    assert_int_equal(file_write("s/tokenizer", "", 0), 0);
+    sums(NULL, "isoglot: s/tokenizer: is not in model.sum: damage to it may go unnoticed\n");
+    assert_int_equal(unlink("s/tokenizer"), 0);
+    static const char bad[] = "damaged: not a checksum and a file's name, in order";
+    static const char other[] = "XXH3_0123456789abcdef  ";
+    sum_is("", "s/model.sum: is empty");
+    snprintf(text, sizeof text, "%s%.*s", a, (int)strlen(b) - 1, b);         /* no last newline */
+    snprintf(why, sizeof why, "s/model.sum:2: %s", bad);
+    sum_is(text, why);
+    snprintf(text, sizeof text, "%s%s", a, a);
+    sum_is(text, why);
+    snprintf(text, sizeof text, "%s%s", b, a);
+    sum_is(text, why);
+    snprintf(text, sizeof text, "%s\n%s", a, b);
+    sum_is(text, why);
+    snprintf(why, sizeof why, "s/model.sum:1: %s", bad);
+    const char *const wrong[] = { "XXH3_0123456789ABCDEF  codes\n", "XXH3_0123456789abcdef codes\n",
+                                  "XXH4_0123456789abcdef  codes\n", "XXH3_0123456789abcde  codes\n",
+                                  "XXH3_0123456789abcdef  notes\n", "XXH3_0123456789abcdef  code\n",
+                                  "XXH3_0123456789abcdef  codesx\n", "XXH3_0123456789abcdef  \n" };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) sum_is(wrong[i], why);
+    snprintf(text, sizeof text, "%scodes\n", other);
+    snprintf(why, sizeof why, "s/codes: damaged or changed: its checksum is %.16s, not "
+                              "0123456789abcdef as in s/model.sum", a + 5);
+    sum_is(text, why);
+    assert_int_equal(unlink("s/codes"), 0);
+    snprintf(text, sizeof text, "%s%s", a, b);
+    sum_is(text, "s/codes: missing; s/model.sum lists it");
+}
+
+/* A sum of one file stands alone, and for that file. */
+static void a_file_has_a_sum_of_its_own(void **state)
+{
+    (void)state;
+    char want[80];
+    size_t n;
+    assert_int_equal(dir_make("o"), 0);
+    assert_int_equal(file_write("o/state.json", "{}\n", 3), 0);
+    msg_set_quiet(true);
+    assert_int_equal(sum_file_check("o", "state.json", "state.sum"), 0);
+    assert_int_equal(sum_file_write("o", "state.json", "state.sum"), 0);
+    snprintf(want, sizeof want, "XXH3_%016llx  state.json\n",
+             (unsigned long long)XXH3_64bits("{}\n", 3));
+    char *text = file_read("o/state.sum", &n);
+    assert_string_equal(text, want);
+    free(text);
+    assert_int_equal(sum_file_check("o", "state.json", "state.sum"), 0);
+    strcat(want, "\n");
+    assert_int_equal(file_write("o/state.sum", want, strlen(want)), 0);
+    assert_int_equal(sum_file_check("o", "state.json", "state.sum"), -1);
+    assert_int_equal(file_write("o/state.sum", want, strlen(want) - 1), 0);
+    assert_int_equal(file_write("o/state.json", "{ \n", 3), 0);
+    assert_int_equal(sum_file_check("o", "state.json", "state.sum"), -1);
+    assert_non_null(strstr(err_msg(), "o/state.json: damaged or changed"));
+    assert_int_equal(sum_file_remove("o", "state.sum"), 0);
+    assert_false(file_exists("o/state.sum"));
+    assert_int_equal(sum_file_remove("o", "state.sum"), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -266,6 +376,8 @@ int main(void)
         cmocka_unit_test(matrices_can_be_held_in_8_bits),
         cmocka_unit_test(what_is_learnt_can_have_copies_in_8_bits),
         cmocka_unit_test(both_checksums_are_looked_at),
+        cmocka_unit_test(a_list_of_checksums_is_taken_as_it_is_written_alone),
+        cmocka_unit_test(a_file_has_a_sum_of_its_own),
     };
     if (scratch_enter() != 0) return 1;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

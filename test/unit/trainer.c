@@ -319,6 +319,23 @@ static void learning_rates_by_value(void **state)
     assert_float_equal(trainer_lr(&o, 4), 4, 1e-12);
 }
 
+/* Adam's own constants (Kingma and Ba 2015), and the schedule of Vaswani et al. 2017. */
+static void what_is_not_said_of_a_training(void **state)
+{
+    (void)state;
+    struct trainer_options o;
+    memset(&o, 0xff, sizeof o);
+    trainer_options_init(&o);
+    assert_true(o.steps == 100000 && o.lr == 1e-4 && o.warmup == 10000);
+    assert_int_equal(o.schedule, SCHEDULE_INVERSE_SQRT);
+    assert_int_equal(o.optimizer, OPTIMIZER_ADAM);
+    assert_true(o.beta1 == 0.9 && o.beta2 == 0.999 && o.eps == 1e-8 && o.weight_decay == 0);
+    assert_true(o.clip == 5 && o.accumulate == 1 && o.period == 1 && o.head_lr < 0);
+    assert_true(o.save_every == 1000 && o.valid_every == 1000 && o.log_every == 50);
+    assert_true(o.keep == 2 && !o.patience && !o.save_seconds && !o.stop_after);
+    assert_true(o.rank_timeout == 15 && o.lower_is_better && !o.tree && !o.resume);
+}
+
 /* Validations at steps 4, 8, ...: the best one's step, and when patience over 3 that are no better
  * ends it. */
 static void best_and_patience(void **state)
@@ -586,6 +603,7 @@ int main(void)
             a_gradient_that_is_not_finite_ends_the_run_at_its_step_whenever_it_is_found),
         cmocka_unit_test(a_gradient_that_nobody_wrote_is_zeros),
         cmocka_unit_test(learning_rates_by_value),
+        cmocka_unit_test(what_is_not_said_of_a_training),
         cmocka_unit_test(best_and_patience),
         cmocka_unit_test(a_line_of_the_log_has_the_means_since_the_one_before),
         cmocka_unit_test(the_bar_has_the_means_since_the_last_line),
