@@ -303,6 +303,43 @@ static void another_models_weights_are_taken_by_name(void **state)
     vocab_free(mine);
 }
 
+/* Positions that are a formula are nobody's to take; what comes after them is taken. With more
+ * positions than the source has, those beyond are as drawn. */
+static void positions_are_taken_as_far_as_there_are_any(void **state)
+{
+    (void)state;
+    struct vocab *v = vocabulary("vocab", "a 5\nb 4\n");
+    for (int fixed = 0; fixed < 2; fixed++) {
+        struct model_config c;
+        struct model from, to;
+        int taken, fresh;
+        const char *dir = fixed ? "fixed" : "learnt";
+        config(&c, v, 0, "aa bb");
+        c.sinusoidal = fixed;
+        assert_int_equal(model_new(&from, &c, kernels_cpu(), 3, false), 0);
+        assert_int_equal(dir_make(dir), 0);
+        assert_int_equal(model_save(&from, dir, NULL, NULL, 0), 0);
+        assert_int_equal(file_copy("vocab", dir, "vocab"), 0);
+        c.positions = 20;
+        assert_int_equal(model_new(&to, &c, kernels_cpu(), 4, false), 0);
+        float *drawn = values(&to, "encoder.embed.positions", NULL);
+        if (model_init_from(&to, v, dir, &taken, &fresh) < 0) fail_msg("%s", err_msg());
+        assert_int_equal(taken, VOCAB_SPECIALS + 2);
+        assert_int_equal(fresh, 0);
+        same_values(&to, "embed.tokens", &from, "embed.tokens");
+        same_values(&to, "encoder.1.ffn.out.weight", &from, "encoder.1.ffn.out.weight");
+        for (int i = 0; i < 16; i++)
+            assert_true(same_row(&to, "encoder.embed.positions", i, &from, i));
+        float *now = values(&to, "encoder.embed.positions", NULL);
+        assert_memory_equal(now + 16 * 64, drawn + 16 * 64, 4 * 64 * sizeof *now);
+        free(drawn);
+        free(now);
+        model_free(&from);
+        model_free(&to);
+    }
+    vocab_free(v);
+}
+
 /* Words get the direction of their vector and the mean length of drawn words; what the vectors
  * lack of the width stays as drawn, a tenth as long. Specials, words without a vector and those
  * whose vector is 0 keep what was drawn, and so does everything where the file is refused. */
@@ -324,10 +361,21 @@ static void words_take_vectors_at_the_mean_length_of_drawn_rows(void **state)
     }
     int b = VOCAB_SPECIALS + 1;
     for (int i = 4; i < D; i++) rest += pow((double)drawn[b * D + i], 2);
-    const char *bad[] = { "a 1 2\nb 1 2 3\n", "zz 1 2\n", "a 1 x\n" };
+    char wide[300] = "a", *end = wide + 1;
+    for (int i = 0; i <= D; i++) end += sprintf(end, " 1");
+    const char *const bad[][2] = {
+        { "a 1 2\nb 1 2 3\n", "bad:2: expected a word and 2 numbers; found 3" },
+        { "zz 1 2\n", "bad: none of its words is in the vocabulary" },
+        { "", "bad: none of its words is in the vocabulary (it is empty)" },
+        { "2 2\na 1 x\n", "bad:2: expected a word and 0 numbers; found 0" },
+        { "a 1 2\nb 1 nan\n", "bad:2: expected a word and 2 numbers; found 0" },
+        { "a 1 2\nb\n", "bad:2: expected a word and 2 numbers; found 0" },
+        { wide, "bad: vectors of 65 dimensions; the model has 64" },
+    };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        assert_int_equal(file_write("bad", bad[i], strlen(bad[i])), 0);
+        assert_int_equal(file_write("bad", bad[i][0], strlen(bad[i][0])), 0);
         assert_int_equal(model_init_embeddings(&m, v, "bad"), -1);
+        assert_string_equal(err_msg(), bad[i][1]);
     }
     const char *text = "4 4\nb 3 0 0 -4\nc 0 0 0 0\nzz 1 1 1 1\n<unk> 1 1 1 1\n";
     assert_int_equal(file_write("vectors", text, strlen(text)), 0);
@@ -357,6 +405,7 @@ int main(void)
         cmocka_unit_test(fixed_positions_by_value),
         cmocka_unit_test(weights_that_are_not_finite_are_refused),
         cmocka_unit_test(another_models_weights_are_taken_by_name),
+        cmocka_unit_test(positions_are_taken_as_far_as_there_are_any),
         cmocka_unit_test(words_take_vectors_at_the_mean_length_of_drawn_rows),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
