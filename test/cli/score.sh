@@ -161,6 +161,8 @@ same err <(echo "score: standard input: 3 predictions are labels that gold does 
 score -m accuracy --resamples 0 gold < gold 2> err > got; [ ! -s err ] || fail "$(cat err)"
 sed 's/^.*[^[:space:]].*$/X/' gold.tags | score -m tag-accuracy --resamples 0 gold.tags 2> err > got
 same err <(echo "score: standard input: 'X' is a tag that gold.tags does not have")
+score -m tag-accuracy --resamples 0 gold.tags < gold.tags 2> err > got
+[ ! -s err ] || fail "$(cat err)"
 fails 1 "none of the labels" bash \
     -c "printf 'language\tgold_label\tsentence1\tsentence2\nde\tneutral\ta\tb\n' > xnli
         echo x | score -m accuracy de=xnli"

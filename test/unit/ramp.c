@@ -82,7 +82,7 @@ static int no_pass(void *self, void *batch, struct pass *p)
 static const struct batch_kind passes = { .forward = no_pass }, rides = { 0 };
 
 /* What an objective is asked in turn: "open b", ... */
-static char asked[200];
+static char asked[400];
 static int opened(void *self, struct setup *s)
 {
     (void)s;
@@ -287,6 +287,14 @@ static void one_is_drawn_by_its_share(void **state)
         mix_free(&x);
     }
     assert_int_equal(choose(&x, "a,b", "a:1000000,b:1", NULL), 0);
+    mix_free(&x);
+    /* what rides on the first one has no share, and needs none */
+    assert_int_equal(choose(&x, "a,aux", "a:2", NULL), 0);
+    assert_int_equal(x.shares, 2);
+    mix_free(&x);
+    assert_int_equal(choose(&x, "b,own", "by-data", NULL), 0);
+    assert_int_equal(mix_open(&x, NULL), 0);
+    assert_true(x.m[0].share == 1000000 && !x.m[1].share && x.shares == 1000000);
     mix_free(&x);
 }
 
