@@ -218,6 +218,28 @@ static void compare_passes(enum model_task task, bool pre_norm)
     assert_int_equal(k->sync(), 0);
     for (int i = 0; i < n; i++) assert_float_equal(few[i], all[i], 1e-6);
     assert_true(all[0] != all[z->cols]);                 /* rows are told apart */
+    /* in batches of one unit, of two, of all: of 4, 2 and 7 rows */
+    struct pass q = { .m = &m, .t = &t };
+    struct read_out o = { 0 };
+    static const int tokens[] = { 1, 6, 12, 13 };
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(read_out_run(&o, &q, head, &x, tokens[i]), 0);
+        assert_int_equal(o.n, n);
+        assert_int_equal(o.outputs, z->cols);
+        for (int k = 0; k < n; k++) assert_float_equal(o.v[k], all[k], 1e-6);
+        assert_int_equal(q.rows, 0);                     /* nothing of the caller's pass */
+    }
+    for (uint32_t e = 0; e <= 3; e++) assert_int_equal(o.first[e], e);
+    read_out_free(&o);
+    /* the largest batch: as many of the longest as there is room for, or one */
+    static const struct { int tokens, rows; } plan[] = { { 1, 7 }, { 13, 7 }, { 14, 14 },
+                                                         { 27, 21 } };
+    for (int i = 0; i < 4; i++) {
+        q = (struct pass){ .m = &m, .t = &t, .most_rows = 8, .longest = 3 };
+        assert_int_equal(read_out_plan(&q, head, &x, plan[i].tokens), 0);
+        assert_int_equal(q.most_rows, plan[i].rows > 8 ? plan[i].rows : 8);
+        assert_int_equal(q.longest, 7);
+    }
     tape_free(&t);
     model_free(&m);
     headed_free(&b);
