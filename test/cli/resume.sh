@@ -88,6 +88,13 @@ folder=older/checkpoints/step-00000003; rm $folder/state.sum
 sed -i '/"tokens"/d; s/\("aa.next": "[0-9]*"\),/\1/' $folder/state.json
 pretrain "${log[@]:2}" --out older --resume 2> err; grep -q 'kept no number of tokens' err
 
+# what cuts the text stays with the model, whoever names it again: not the command that goes on
+echo "w 1 1" > codes; tokenize --settings > tokenizer
+pretrain "${log[@]:2}" -q --codes codes --tokenizer tokenizer --steps 2 --out kept
+rm codes; mv tokenizer moved; pretrain "${log[@]:2}" -q --steps 3 --out kept --resume
+is "$(readlink kept/last)" checkpoints/step-00000003 "a run with codes that goes on"
+same kept/last/codes <(echo "w 1 1"); same kept/last/tokenizer moved/tokenizer
+
 # A run that has diverged says so; a uniform guess costs ln 35 = 3.56 (30 words, 5 specials).
 far=(pretrain --tokens 60 --seed 3 "${shape[@]}" -v vocab --train aa=moved/aa.shd --steps 6)
 "${far[@]}" --lr 100 --warmup 1 --clip 0 --out far 2> err
