@@ -495,6 +495,32 @@ static void marks_of_all_vocabularies_tell_where_words_begin(void **state)
     free(path);
 }
 
+/* BPE's and WordPiece's marks; alone they are text. What no vocabulary has joins nothing. */
+static void marks_alone_are_words(void **state)
+{
+    (void)state;
+    static const char text[] = "a@@ 5\nb 4\n@@ 3\n## 2\n##c 1\n";
+    char *path = path_join(scratch_dir, "marks");
+    assert_int_equal(file_write(path, text, sizeof text - 1), 0);
+    struct vocab *v = vocab_read(path);
+    struct word_starts *w = word_starts_new(v);
+    uint32_t a = id(v, "a@@"), b = id(v, "b"), at = id(v, "@@"), hash = id(v, "##"),
+             c = id(v, "##c");
+    const struct { uint32_t before, token; bool begins; } t[] = {
+        { a, b, false }, { b, a, true }, { b, b, true }, { at, b, true }, { b, at, true },
+        { hash, b, true }, { b, hash, true }, { b, c, false }, { a, c, false }, { c, b, true },
+        { b, VOCAB_UNK, true }, { a, VOCAB_UNK, false }, { VOCAB_UNK, c, false },
+        { VOCAB_BOS, c, true }, { a, VOCAB_EOS, true }, { a, v->n, true }, { v->n, c, true },
+        { a, VOCAB_MASK, true },
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++)
+        assert_int_equal(word_starts_at(w, t[i].before, t[i].token), t[i].begins);
+    word_starts_free(w);
+    word_starts_free(NULL);
+    vocab_free(v);
+    free(path);
+}
+
 /* --- code switching --- */
 
 static char noted[400];
@@ -820,6 +846,7 @@ int main(void)
         cmocka_unit_test(lists_of_ngrams_are_read_or_refused),
         cmocka_unit_test(what_is_not_said_is_as_the_papers_have_it),
         cmocka_unit_test(marks_of_all_vocabularies_tell_where_words_begin),
+        cmocka_unit_test(marks_alone_are_words),
         cmocka_unit_test(translations_are_drawn_by_language_and_by_score),
         cmocka_unit_test(a_dictionary_has_its_tokens_in_either_language),
         cmocka_unit_test(rows_are_picked_between_two_shares),
