@@ -6,6 +6,7 @@
 #include <cmocka.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
 #include "common/msg.h"
@@ -140,6 +141,38 @@ static void languages_are_codes_that_differ(void **state)
     reads("output_transform", "true,\n\"decoder_layers\": 1", "this model has a decoder");
 }
 
+/* Every key once, in one order, with nine digits of a float; what is read of it is the same. */
+static void a_configuration_is_written_and_read(void **state)
+{
+    (void)state;
+    static const char want[] =
+        "{\n  \"layers\": 3,\n  \"decoder_layers\": 2,\n  \"dim\": 24,\n  \"ffn\": 40,\n"
+        "  \"heads\": 4,\n  \"vocab\": 99,\n  \"positions\": 17,\n"
+        "  \"activation\": \"gelu-tanh\",\n  \"pre_norm\": true,\n  \"sinusoidal\": true,\n"
+        "  \"encoder_langs\": true,\n  \"decoder_langs\": false,\n  \"embed_dim\": 12,\n"
+        "  \"share_layers\": true,\n  \"token_types\": 0,\n  \"embed_norm\": false,\n"
+        "  \"output_transform\": false,\n  \"scale_embed\": 22.6274166,\n"
+        "  \"norm_eps\": 9.99999996e-13,\n  \"dropout\": 0.25,\n"
+        "  \"attention_dropout\": 0.125,\n  \"vocab_hash\": \"00123456789abcde\",\n"
+        "  \"languages\": [\"de\", \"en\", \"x-1_\"]\n}\n";
+    struct model_config c = { .layers = 3, .decoder_layers = 2, .dim = 24, .ffn = 40, .heads = 4,
+                              .vocab = 99, .positions = 17, .activation = KERN_GELU_TANH,
+                              .pre_norm = true, .sinusoidal = true, .encoder_langs = true,
+                              .embed_dim = 12, .share_layers = true, .scale_embed = 22.627417f,
+                              .norm_eps = 1e-12f, .dropout = 0.25f, .attention_dropout = 0.125f,
+                              .vocab_hash = 0x00123456789abcde, .n_langs = 3,
+                              .lang = { "de", "en", "x-1_" } }, d;
+    char *json = model_config_json(&c);
+    assert_string_equal(json, want);
+    if (model_config_parse(&d, json, "config.json") < 0) fail_msg("%s", err_msg());
+    assert_true(d.norm_eps == 1e-12f && d.scale_embed == c.scale_embed);
+    assert_int_equal(d.n_langs, 3);
+    char *again = model_config_json(&d);
+    assert_string_equal(again, want);
+    free(json);
+    free(again);
+}
+
 /* Options that were not given: a feed-forward layer four times as wide, as in Vaswani et al. 2017,
  * and a decoder as deep as the encoder where there is one. */
 static void a_shape_is_completed(void **state)
@@ -206,6 +239,7 @@ int main(void)
         cmocka_unit_test(a_missing_key_has_its_default),
         cmocka_unit_test(names_are_read_as_written),
         cmocka_unit_test(languages_are_codes_that_differ),
+        cmocka_unit_test(a_configuration_is_written_and_read),
         cmocka_unit_test(a_shape_is_completed),
         cmocka_unit_test(texts_are_of_one_of_the_models_languages),
     };
