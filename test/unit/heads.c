@@ -4,12 +4,15 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
+#include "common/msg.h"
 #include "lib/model/model.h"
+#include "lib/model/sum.h"
 #include "lib/trainer/checkpoint.h"
 #include "test/unit/scratch.h"
 
@@ -328,6 +331,79 @@ static void weights_below_a_head_are_those_of_the_model_without(void **state)
 
 /* --- arrays and integers of objectives in a checkpoint --- */
 
+/* state.json with one line another, and without its checksum: `why` it is not continued; NULL: it
+ * is. */
+static void state_with(struct model *m, struct state *s, const char *line, const char *instead,
+                       const char *why)
+{
+    static const char path[] = "run/checkpoints/step-00000003/state.json";
+    size_t n;
+    char *text = file_read(path, &n), changed[2000];
+    char *at = strstr(text, line);
+    assert_non_null(at);
+    snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - text), text, instead,
+             at + strlen(line));
+    assert_int_equal(sum_file_remove("run/checkpoints/step-00000003", "state.sum"), 0);
+    assert_int_equal(file_write(path, changed, strlen(changed)), 0);
+    struct checkpoint_state st = { .best = INFINITY, .state = s };
+    int rc = checkpoint_load_newest("run", m, &st);
+    if (rc == 1 && why) fail_msg("%s is taken", instead);
+    if (rc != 1 && (!why || !strstr(err_msg(), why))) fail_msg("%s", err_msg());
+    if (rc == 1) {
+        assert_true(st.best == 0.1 && st.best_step == 2 && st.since_best == 1);
+        assert_true(st.tokens == 77 && st.tree);
+    }
+    assert_int_equal(file_write(path, text, n), 0);
+    free(text);
+}
+
+/* A checkpoint of step 3, whose best was 0.1 at step 2, and whose data ends at 6. */
+static void a_state_that_cannot_be_is_not_continued(void **state)
+{
+    (void)state;
+    struct vocab *v = vocabulary();
+    struct model_config c = small(v);
+    struct model m;
+    struct state s = { 0 };
+    int64_t next = 4;
+    assert_int_equal(model_new(&m, &c, kernels_cpu(), 1, true), 0);
+    state_data(&s, &next, 6, "%s.next", "aa");
+    struct checkpoint_state st = { .step = 3, .best_step = 2, .since_best = 1, .best = 0.1,
+                                   .state = &s, .tokens = 77, .tree = true };
+    assert_int_equal(dir_remove("run"), 0);
+    assert_int_equal(dir_make("run"), 0);
+    struct snapshot *snap = snapshot_take(&m, &st, NULL);
+    assert_int_equal(checkpoint_save("run", snap, v), 0);
+    msg_set_quiet(true);
+    static const char *const t[][3] = {
+        { "\"tokens\": \"77\"", "\"tokens\": \"77\"", NULL },
+        { "\"aa.next\": \"4\"", "\"aa.next\": \"6\"", NULL },
+        { "\"aa.next\": \"4\"", "\"aa.next\": \"7\"", "\"aa.next\" is 7; the data ends at 6" },
+        { "\"aa.next\"", "\"bb.next\"", "\"aa.next\" is missing or not a number in quotes" },
+        { "\"step\": \"3\"", "\"step\": \"2\"", "its step is 2, the folder's 3" },
+        { "\"step\": \"3\"", "\"step\": 3", "\"step\" is missing or not a number in quotes" },
+        { "\"step\": \"3\"", "\"step\": \"3x\"", "\"step\" is not a whole number of 0 or more" },
+        { "\"step\": \"3\"", "\"step\": \"-3\"", "\"step\" is not a whole number" },
+        { "\"best_step\": \"2\"", "\"best_step\": \"4\"", "its best step, 4, is after its step 3" },
+        { "\"since_best\": \"1\"", "\"since_best\": \"4\"",
+          "4 validations without a better one in 3 steps" },
+        { "\"since_best\": \"1\"", "\"since_best\": \"99999999999999999999\"",
+          "\"since_best\" is not a whole number" },
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) state_with(&m, &s, t[i][0], t[i][1], t[i][2]);
+    /* a better validation at the same step: what is said of it is written again */
+    snap->st.best = 0.05;
+    snap->st.best_step = 3;
+    assert_int_equal(checkpoint_save("run", snap, v), 0);
+    st = (struct checkpoint_state){ .best = INFINITY, .state = &s };
+    assert_int_equal(checkpoint_load_newest("run", &m, &st), 1);
+    assert_true(st.best == 0.05 && st.best_step == 3);
+    snapshot_free(snap);
+    state_free(&s);
+    model_free(&m);
+    vocab_free(v);
+}
+
 static void arrays_come_back_and_others_are_refused(void **state)
 {
     (void)state;
@@ -345,6 +421,16 @@ static void arrays_come_back_and_others_are_refused(void **state)
     struct checkpoint_state st = { .step = 3, .state = &s };
     struct snapshot *snap = snapshot_take(&m, &st, NULL);
     assert_non_null(snap);
+    assert_true(snapshot_finite(snap));
+    for (int i = 0; i < 3; i++)
+        for (int last = 0; last < 2; last++) {
+            float *x = &snap->array[i][last ? m.ps.total - 1 : 0], was = *x;
+            *x = FLT_MAX;
+            assert_true(snapshot_finite(snap));
+            *x = last ? -INFINITY : NAN;
+            assert_false(snapshot_finite(snap));
+            *x = was;
+        }
     queue[0] = 99; head = 1;                             /* what was taken is a copy */
     assert_int_equal(dir_make("run"), 0);
     assert_int_equal(checkpoint_save("run", snap, v), 0);
@@ -383,6 +469,7 @@ int main(void)
         cmocka_unit_test(outputs_are_what_the_layers_say),
         cmocka_unit_test(weights_below_a_head_are_those_of_the_model_without),
         cmocka_unit_test(arrays_come_back_and_others_are_refused),
+        cmocka_unit_test(a_state_that_cannot_be_is_not_continued),
     };
     if (scratch_enter() < 0) return 1;
     int status = cmocka_run_group_tests(tests, NULL, NULL);
