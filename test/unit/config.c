@@ -55,6 +55,14 @@ static void numbers_are_within_their_ranges(void **state)
         reads(t[i].key, t[i].most, heads ? "dim 512 is not a multiple of heads 255" : NULL);
     }
     reads("heads", "255,\n\"dim\": 510", NULL);
+    reads("layers", "0", "layers is 0; a model has at least one encoder layer");
+    struct model_config c;
+    model_config_init(&c);
+    c.vocab = 8;
+    for (int n = -1; n <= 129; n += n == 128 || n == -1 ? 1 : 128) {
+        c.n_langs = n;
+        assert_int_equal(model_config_check(&c), n < 0 || n > 128 ? -1 : 0);
+    }
 }
 
 static void a_value_of_another_type_is_refused_by_line(void **state)

@@ -257,7 +257,8 @@ static void many_sentences_keep_their_order_whatever_their_batches(void **state)
     enum { MOST = 23 };
     int N = runs(MOST, 9);
     static const int cuts[][3] = {
-        { 1000, 0, 1 }, { 1, 0, 3 }, { 11, 0, 2 }, { 1000, 2, 4 }, { 7, 3, 1 }, { 1000, 1, 8 }
+        { 1000, 0, 1 }, { 1, 0, 3 }, { 11, 0, 2 }, { 1000, 2, 4 }, { 7, 3, 1 }, { 1000, 1, 8 },
+        { 40, 0, 8 }                     /* three batches are too few for eight threads */
     }; /* tokens, sentences, threads */
     int which[MOST];
     start(false, 61, NULL);
