@@ -10,8 +10,10 @@
 #include <pty.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <xxhash.h>
 #include "common/err.h"
 #include "common/mem.h"
 #include "lib/trainer/checkpoint.h"
@@ -501,6 +503,35 @@ static void checkpoints_that_stay_are_the_last_ones_the_newest_and_the_best(void
     assert_int_equal(checkpoint_sweep("nowhere"), 0);
 }
 
+/* What ranks compare: a hash of all data in their order, each seeded by what came before, of files
+ * by their checksums; alone, and of pipes, which cannot be read twice, there is none. */
+static void data_are_summed_in_their_order(void **state)
+{
+    (void)state;
+    struct state s = { 0 };
+    char hex[32];
+    state_sum(&s, "ab", 2);
+    state_sum(NULL, "ab", 2);
+    assert_true(s.data == 0);
+    s.summed = true;
+    state_sum(&s, "ab", 2);
+    uint64_t sum = XXH3_64bits("ab", 2);
+    assert_true(s.data == sum);
+    assert_int_equal(file_write("summed", "some text\n", 10), 0);
+    assert_int_equal(state_sum_file(&s, "summed"), 0);
+    snprintf(hex, sizeof hex, "%016llx", (unsigned long long)XXH3_64bits("some text\n", 10));
+    sum = XXH3_64bits_withSeed(hex, 16, sum);
+    assert_true(s.data == sum);
+    assert_int_equal(mkfifo("pipe", 0600), 0);
+    assert_int_equal(state_sum_file(&s, "pipe"), 0);
+    assert_int_equal(state_sum_file(&s, "nowhere"), 0);
+    assert_int_equal(state_sum_file(NULL, "summed"), 0);
+    assert_true(s.data == sum);
+    s.summed = false;
+    assert_int_equal(state_sum_file(&s, "summed"), 0);
+    assert_true(s.data == sum);
+}
+
 /* --- who holds which part of the optimiser --- */
 
 /* Floats that travel together: an eighth of all, from 64 Ki to 1 Mi (16 Mi between GPUs), in whole
@@ -608,6 +639,7 @@ int main(void)
         cmocka_unit_test(a_line_of_the_log_has_the_means_since_the_one_before),
         cmocka_unit_test(the_bar_has_the_means_since_the_last_line),
         cmocka_unit_test(checkpoints_that_stay_are_the_last_ones_the_newest_and_the_best),
+        cmocka_unit_test(data_are_summed_in_their_order),
         cmocka_unit_test(a_piece_is_an_eighth_in_whole_grains),
         cmocka_unit_test(adams_parts_are_grains_and_lambs_are_tensors),
         cmocka_unit_test(nodes_that_wait_and_travel_are_counted),
