@@ -112,8 +112,7 @@ same tag/last/weights.safetensors tag-again/last/weights.safetensors
 
 # defaults are XTREME's
 for o in 'lr = 3e-05' 'schedule = linear' 'warmup = 10%' 'clip = 1' 'beta2 = 0.999' \
-    'eps = 1e-08' 'valid-every = 100' 'weight-decay = 0' 'valid-sentences = 0' \
-    'epochs = 3'; do
+    'eps = 1e-08' 'valid-every = 100' 'weight-decay = 0' 'valid-sentences = 0'; do
     grep -qx "$o" plan-qa/run.config || fail "$o: $(grep "^${o%% *} " plan-qa/run.config)"
 done
 
