@@ -391,7 +391,10 @@ static void a_translation_ends_at_its_limit(void **state)
             struct decode_options o;
             struct hyps h;
             decode_options_init(&o);
-            if (i == 0) assert_true(o.max_ratio == e[0].ratio && o.max_extra == e[0].extra);
+            if (i == 0) {
+                assert_true(o.max_ratio == e[0].ratio && o.max_extra == e[0].extra);
+                assert_true(o.beam == 1 && o.n_best == 1 && o.length_penalty == 1 && !o.early);
+            }
             o.max_ratio = e[i].ratio;
             o.max_extra = e[i].extra;
             o.seen = one_word;

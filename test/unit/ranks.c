@@ -729,6 +729,27 @@ static void launchers_are_known_by_their_environment(void **state)
     assert_int_equal(l.rank, 2);
     assert_true(ranks_launch_slurm(&l));         /* where there is no libisoglot-mpi.so */
     assert_int_equal(l.by, RANKS_TCP);
+    /* but not of what mpirun has started, nor where MPI was asked for, nor of one task */
+    LAUNCHED(&l, "PMIX_RANK=2", "SLURM_STEP_NUM_TASKS=4", "SLURM_PROCID=2",
+             "SLURM_STEP_NODELIST=n1", "OMPI_COMM_WORLD_SIZE=4");
+    assert_false(ranks_launch_slurm(&l));
+    LAUNCHED(&l, "PMIX_RANK=2", "SLURM_STEP_NUM_TASKS=4", "SLURM_PROCID=2",
+             "SLURM_STEP_NODELIST=n1", "ISOGLOT_RANKS=mpi");
+    assert_int_equal(l.by, RANKS_MPI);
+    assert_false(ranks_launch_slurm(&l));
+    LAUNCHED(&l, "PMIX_RANK=0", "SLURM_STEP_NUM_TASKS=1", "SLURM_PROCID=0",
+             "SLURM_STEP_NODELIST=n1");
+    assert_false(ranks_launch_slurm(&l));
+    LAUNCHED(&l, "PMIX_RANK=x", "PMI_RANK=", "PMI_SIZE=0");      /* no numbers of a rank */
+    assert_int_equal(l.by, RANKS_ALONE);
+    LAUNCHED(&l, "PMIX_RANK=0", "RANK=1", "WORLD_SIZE=4", "MASTER_ADDR=n1", "ISOGLOT_RANKS=tcp");
+    assert_int_equal(l.by, RANKS_TCP);
+    assert_int_equal(l.rank, 1);
+    LAUNCHED(&l, "OMPI_COMM_WORLD_SIZE=4", "ISOGLOT_RANKS=auto", "SLURM_PROCID=3");
+    assert_int_equal(l.by, RANKS_MPI);
+    assert_int_equal(l.rank, 3);                 /* for what is said before MPI tells it */
+    LAUNCHED(&l, "OMPI_COMM_WORLD_SIZE=4");
+    assert_int_equal(l.rank, 0);
     LAUNCHED(&l, "PMI_RANK=1", "PMI_SIZE=4");    /* MPICH's own launcher */
     assert_int_equal(l.by, RANKS_MPI);
     LAUNCHED(&l, "PMI_RANK=1", "PMI_SIZE=4", "SLURM_STEP_NUM_TASKS=4", "SLURM_PROCID=1",
