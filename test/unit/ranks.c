@@ -16,6 +16,7 @@
 #include "lib/ranks/ranks.h"
 #include "lib/ranks/tcp.h"
 #include "lib/ranks/tree.h"
+#include "lib/trainer/gradients.h"
 #include <pthread.h>
 
 /* --- messages in memory ----------------------------------------------------------------------- */
@@ -252,6 +253,48 @@ static void the_nodes_of_a_range_are_the_largest(void **state)
                 assert_int_equal(from, next);
                 assert_true(to > from && (r + 1 < size || to == n));
             }
+}
+
+/* A step of one process: its micro-batches one after another where they are added, or by the tree;
+ * in bfloat16 always by the tree. Buffers of the first step serve the second. */
+static void a_step_of_one_process_is_the_sum_of_its_micro_batches(void **state)
+{
+    (void)state;
+    for (int how = 0; how < 4; how++)
+        for (int leaves = 1; leaves < 14; leaves++) {
+            bool tree = how % 2, bf16 = how / 2;
+            struct params ps;
+            struct gradients g;
+            params_init(&ps, kernels_cpu());
+            assert_int_equal(params_add(&ps, "x", 3, 50, true), 0);
+            assert_int_equal(params_alloc(&ps, true), 0);
+            assert_int_equal(gradients_open(&g, &ps, NULL, NULL, leaves, tree, bf16), 0);
+            for (int step = 0; step < 2; step++) {
+                int bad;
+                ps.k->zero(ps.grad, ps.total * sizeof *ps.grad);
+                for (int a = 0; a < leaves; a++) {
+                    assert_true(gradients_mine(&g, a));
+                    for (size_t i = 0; i < 150; i++) ps.grad[i] += leaf(a + 20 * step, i);
+                    assert_int_equal(gradients_leaf(&g, a), 0);
+                }
+                assert_false(gradients_mine(&g, leaves));
+                assert_int_equal(gradients_sum(&g, &bad), 0);
+                assert_int_equal(bad, -1);
+                for (size_t i = 0; i < 150; i++) {
+                    float x[14], sum = 0;
+                    for (int a = 0; a < leaves; a++) sum += x[a] = leaf(a + 20 * step, i);
+                    if (bf16) sum = in_bf16(x, leaves);
+                    else if (tree) sum = by_definition(x, leaves);
+                    assert_true(ps.grad[i] == sum);
+                }
+            }
+            gradients_free(&g);
+            params_free(&ps);
+        }
+    struct params none = { .k = kernels_cpu(), .total = 64 };
+    struct gradients g;
+    assert_int_equal(gradients_open(&g, &none, NULL, NULL, 0, true, false), -1);
+    assert_non_null(strstr(err_msg(), "--accumulate 0: 1 ranks need as many micro-batches"));
 }
 
 /* --- GPUs that are this processor ------------------------------------------------------------- */
@@ -881,6 +924,7 @@ int main(void)
         cmocka_unit_test(a_tree_of_seven_is_the_one_of_the_comment),
         cmocka_unit_test(bfloat16_is_rounded_to_the_nearest),
         cmocka_unit_test(the_nodes_of_a_range_are_the_largest),
+        cmocka_unit_test(a_step_of_one_process_is_the_sum_of_its_micro_batches),
         cmocka_unit_test(any_number_of_ranks_gives_the_sum_of_the_tree),
         cmocka_unit_test(sums_on_gpus_are_those_of_the_tree),
         cmocka_unit_test(parts_come_to_the_first_and_go_back),
