@@ -69,6 +69,7 @@ struct run {
     int waited;                  /* steps that waited and had no reason to */
     const double *metric;        /* of each validation in turn; NULL: ever better */
     char shown[200];             /* beside the bar, after step 20 */
+    int64_t spoilt;              /* a weight is infinite after this step; 0: none */
     /* gradients of ones, asked for as operations ask; those of the tokens in every other step */
     bool ones;
     /* numbers of the model, and of its tokens; with what lies between tensors */
@@ -105,6 +106,7 @@ static int steps(void *what, struct trainer *tr)
             r->m.ps.grad[i] = (float)((i * 31 + (size_t)tr->step) % 17) - 8;
         rc = trainer_sum(tr, "loss", on, r->losses);
         if (rc == 0) rc = trainer_update(tr, 10);
+        if (tr->step == r->spoilt) r->m.ps.value[0] = INFINITY;
         if (rc == 0 && trainer_due(tr)) {
             log_begin(tr->log, "valid", tr->step);
             double metric = r->metric ? r->metric[validations++] : 1.0 / (double)tr->step;
@@ -274,6 +276,26 @@ static void a_gradient_that_is_not_finite_ends_the_run_at_its_step_whenever_it_i
         free(got);
     }
     free(want);
+}
+
+/* A step that overflows shows only in the weights: no checkpoint is made of them. */
+static void weights_that_are_not_finite_are_never_saved(void **state)
+{
+    (void)state;
+    struct trainer_options o = plain;
+    o.valid_every = 1000;
+    for (int early = 0; early < 2; early++) {
+        const char *dir = early ? "spoilt-early" : "spoilt";
+        struct run r = { .losses = 3, .spoilt = early ? 3 : 13 };
+        run(&r, dir, false, 0, &o);
+        assert_int_equal(r.status, -1);
+        const char *why = early ? "spoilt-early: the weights of step 10 are not finite (learning "
+                                  "rate 0.00707107); there is no checkpoint yet; lower --lr"
+                                : "spoilt: the weights of step 20 are not finite (learning rate "
+                                  "0.005); the newest checkpoint, of step 10, is from before; ";
+        assert_non_null(strstr(err_msg(), why));
+        assert_int_equal(checkpoint_newest(dir), early ? -1 : 10);
+    }
 }
 
 /* Where first gradients are written and not added to zeros, that of a matrix that nobody has
@@ -632,6 +654,7 @@ int main(void)
         cmocka_unit_test(a_run_that_does_not_wait_logs_and_saves_the_same),
         cmocka_unit_test(
             a_gradient_that_is_not_finite_ends_the_run_at_its_step_whenever_it_is_found),
+        cmocka_unit_test(weights_that_are_not_finite_are_never_saved),
         cmocka_unit_test(a_gradient_that_nobody_wrote_is_zeros),
         cmocka_unit_test(learning_rates_by_value),
         cmocka_unit_test(what_is_not_said_of_a_training),
