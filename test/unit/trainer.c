@@ -70,6 +70,7 @@ struct run {
     const double *metric;        /* of each validation in turn; NULL: ever better */
     char shown[200];             /* beside the bar, after step 20 */
     int64_t spoilt;              /* a weight is infinite after this step; 0: none */
+    int64_t stop;                /* asked to stop in this step; 0: never */
     /* gradients of ones, asked for as operations ask; those of the tokens in every other step */
     bool ones;
     /* numbers of the model, and of its tokens; with what lies between tensors */
@@ -113,6 +114,7 @@ static int steps(void *what, struct trainer *tr)
             rc = log_end(tr->log) < 0 ? -1 : trainer_judge(tr, metric);
         }
         if (rc == 0) rc = trainer_tick(tr);
+        if (tr->step == r->stop) tr->stop_asked = true;
         if (tr->step == 20) memcpy(r->shown, tr->shown, sizeof r->shown);
         bool reason = tr->step % tr->o.log_every == 0 || tr->step % tr->o.valid_every == 0
                       || tr->step % tr->o.save_every == 0;
@@ -276,6 +278,25 @@ static void a_gradient_that_is_not_finite_ends_the_run_at_its_step_whenever_it_i
         free(got);
     }
     free(want);
+}
+
+/* Asked to stop in step 5: at once, or where steps belong together in fours, when they are done; the
+ * state is saved there, and the status is 75. */
+static void a_stop_comes_where_steps_end_that_belong_together(void **state)
+{
+    (void)state;
+    struct trainer_options o = plain;
+    o.valid_every = 1000;
+    for (int together = 1; together <= 4; together += 3) {
+        const char *dir = together > 1 ? "stop-fours" : "stop-at-once";
+        struct run r = { .losses = 3, .stop = 5 };
+        o.period = together;
+        o.save_every = 20;
+        run(&r, dir, false, 0, &o);
+        assert_int_equal(r.status, 75);
+        assert_int_equal(r.leave, together > 1 ? 8 : 5);
+        assert_int_equal(checkpoint_newest(dir), r.leave);
+    }
 }
 
 /* A step that overflows shows only in the weights: no checkpoint is made of them. */
@@ -654,6 +675,7 @@ int main(void)
         cmocka_unit_test(a_run_that_does_not_wait_logs_and_saves_the_same),
         cmocka_unit_test(
             a_gradient_that_is_not_finite_ends_the_run_at_its_step_whenever_it_is_found),
+        cmocka_unit_test(a_stop_comes_where_steps_end_that_belong_together),
         cmocka_unit_test(weights_that_are_not_finite_are_never_saved),
         cmocka_unit_test(a_gradient_that_nobody_wrote_is_zeros),
         cmocka_unit_test(learning_rates_by_value),
