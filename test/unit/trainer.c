@@ -280,8 +280,8 @@ static void a_gradient_that_is_not_finite_ends_the_run_at_its_step_whenever_it_i
     free(want);
 }
 
-/* Asked to stop in step 5: at once, or where steps belong together in fours, when they are done; the
- * state is saved there, and the status is 75. */
+/* Asked to stop in step 5: at once, or where steps belong together in fours, when they are done;
+ * the state is saved there, and the status is 75. */
 static void a_stop_comes_where_steps_end_that_belong_together(void **state)
 {
     (void)state;
