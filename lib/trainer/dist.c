@@ -84,7 +84,6 @@ int dist_start(struct trainer *tr)
     tr->best_step = all.best_step;
     tr->since_best = all.since_best;
     tr->best = all.best;
-    tr->resumed = all.resumed;
     tr->ended = all.ended;
     return dist_step(tr, &none, -1);
 }

@@ -87,6 +87,7 @@ cp -r whole older; rm -r older/checkpoints/step-0000000[456] older/last
 folder=older/checkpoints/step-00000003; rm $folder/state.sum
 sed -i '/"tokens"/d; s/\("aa.next": "[0-9]*"\),/\1/' $folder/state.json
 pretrain "${log[@]:2}" --out older --resume 2> err; grep -q 'kept no number of tokens' err
+has 'pretrain: continuing from step 3' < err || fail "$(cat err)"
 
 # what cuts the text stays with the model, whoever names it again: not the command that goes on
 echo "w 1 1" > codes; tokenize --settings > tokenizer
