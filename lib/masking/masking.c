@@ -39,6 +39,15 @@ static inline void units_take(struct units *x, int from, int to)
     x->drawn++;
 }
 
+/* The tokens of words a..b-1; 0 where one of them is chosen, or may not be. */
+static int free_tokens(const struct units *x, const struct masking *o, const uint32_t *original,
+                       int a, int b)
+{
+    for (int i = x->start[a]; i < x->start[b]; i++)
+        if (x->of[i] >= 0 || !choosable(o, original[i])) return 0;
+    return x->start[b] - x->start[a];
+}
+
 /* Words first..last-1 of a sentence are an n-gram of the list. */
 struct match { int first, last; uint32_t draw; };
 
@@ -99,7 +108,7 @@ static void units_by_lists(struct units *x, const struct masker *k, const struct
     int *first = mem_alloc(((size_t)x->words + 1) * sizeof *first);
     for (int w = 0; w < x->words; w = last[w]) {
         if (!last[w]) last[w] = w + 1;
-        if (choosable(&k->how, t->token[x->start[w]])) first[units++] = w;
+        if (free_tokens(x, &k->how, t->token, w, last[w])) first[units++] = w;
     }
     rng_permutation(key, number, order, (uint32_t)units);
     /* the last unit may pass the budget (ngram_lists_longest) */
@@ -321,15 +330,6 @@ static void find_words(struct units *x, const uint32_t *original, int n,
         if (i == 0 || word_starts_at(w, original[i - 1], original[i])) x->start[x->words++] = i;
     }
     x->start[x->words] = n;
-}
-
-/* Is any token of words a..b-1 chosen, or none that may be? Their tokens otherwise. */
-static int free_tokens(const struct units *x, const struct masking *o, const uint32_t *original,
-                       int a, int b)
-{
-    for (int i = x->start[a]; i < x->start[b]; i++)
-        if (x->of[i] >= 0 || !choosable(o, original[i])) return 0;
-    return x->start[b] - x->start[a];
 }
 
 /* Whole words in random order, each the beginning of an n-gram (most = 1: a word alone): ALBERT's

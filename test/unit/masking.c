@@ -401,6 +401,22 @@ static void units_of_pmi_are_ngrams_of_the_list_and_words(void **state)
         taken[n]++;
     }
     assert_true(taken[2] && taken[3] && taken[4]);          /* 1 + 1 or 2; 3 or 1 + 2; 1 + 3 */
+    /* a word with an <unk> that may not be predicted is left alone, whatever it begins with */
+    k.how.select = 1;
+    /* p6@@ <unk>, <unk>, w1 w2 w3, <unk>, w4 */
+    ids[1] = ids[6]; ids[2] = ids[3] = ids[7] = VOCAB_UNK;
+    ids[4] = id(v, "w1"); ids[5] = id(v, "w2"); ids[6] = id(v, "w3"); ids[8] = id(v, "w4");
+    for (int predict = 0; predict < 2; predict++) {
+        k.how.predict_unk = predict;
+        for (uint64_t s = 0; s < 50; s++) {
+            struct masked_token out[12];
+            text.n = 9;
+            int n = masking_choose(&k, &text, (struct rng_key){ 3, RNG_MASK, 1 }, s, out);
+            assert_int_equal(n, predict ? 8 : 4);
+            for (int i = 0; i < n && !predict; i++)
+                assert_in_range(out[i].at, 4, out[i].at == 8 ? 8 : 6);
+        }
+    }
     ngram_lists_free(k.ngrams);
     word_starts_free(w);
     vocab_free(v);
