@@ -210,6 +210,39 @@ static void a_tree_of_seven_is_the_one_of_the_comment(void **state)
     assert_true(y == by_definition(x, 7));
 }
 
+/* More numbers than are added at a time, of five nodes: 0 1 2 3, 4 5, 6, 7 and 8, into a part of a
+ * larger array and into the first node itself. */
+static void long_rows_are_added_number_by_number(void **state)
+{
+    (void)state;
+    enum { LONG = 5001, NODES = 5 };
+    static const struct tree_block b[NODES] = { { 0, 2 }, { 4, 1 }, { 6, 0 }, { 7, 0 }, { 8, 0 } };
+    float *x[NODES], *to = mem_zero(LONG + 2, sizeof *to),
+          *work = mem_alloc(tree_work(NODES) * sizeof *work);
+    const float *from[NODES];
+    for (int k = 0; k < NODES; k++) {
+        from[k] = x[k] = mem_alloc(LONG * sizeof **x);
+        for (size_t i = 0; i < LONG; i++) {
+            float v[4];
+            for (int j = 0; j < 1 << b[k].level; j++) v[j] = leaf(b[k].at + j, i);
+            x[k][i] = by_definition(v, 1 << b[k].level);
+        }
+    }
+    for (int inside = 0; inside < 2; inside++) {
+        float *sum = inside ? x[0] : to + 1;
+        tree_sum(b, from, NODES, sum, LONG, work, false);
+        for (size_t i = 0; i < LONG; i++) {
+            float v[9];
+            for (int j = 0; j < 9; j++) v[j] = leaf(j, i);
+            assert_true(sum[i] == by_definition(v, 9));
+        }
+        assert_true(to[0] == 0 && to[LONG + 1] == 0);
+    }
+    for (int k = 0; k < NODES; k++) free(x[k]);
+    free(to);
+    free(work);
+}
+
 static void bfloat16_is_rounded_to_the_nearest(void **state)
 {
     (void)state;
@@ -922,6 +955,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_tree_of_seven_is_the_one_of_the_comment),
+        cmocka_unit_test(long_rows_are_added_number_by_number),
         cmocka_unit_test(bfloat16_is_rounded_to_the_nearest),
         cmocka_unit_test(the_nodes_of_a_range_are_the_largest),
         cmocka_unit_test(a_step_of_one_process_is_the_sum_of_its_micro_batches),
