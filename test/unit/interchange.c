@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
+#include "common/json/json.h"
 #include "common/mem.h"
 #include "lib/hf/hf.h"
 #include "lib/hf/layout.h"
@@ -278,6 +279,127 @@ static void check_names(const char *theirs, const char *ours, enum hf_layout l, 
     weights_close(b);
 }
 
+/* --- config.json ------------------------------------------------------------------------------ */
+
+static cJSON *config_of(const char *dir)
+{
+    size_t n;
+    char *path = in(dir, "config.json"), *text = file_read(path, &n);
+    cJSON *o = text ? json_parse(text, n, path) : NULL;
+    if (!o) fail_msg("%s", err_msg());
+    free(path);
+    free(text);
+    return o;
+}
+
+/* The line of a token in vocab.txt, from 0; -1: there is no such file. */
+static int line_of(const char *dir, const char *token)
+{
+    char *path = in(dir, "vocab.txt"), line[64];
+    FILE *f = fopen(path, "r");
+    int at = 0;
+    free(path);
+    if (!f) return -1;
+    for (; fgets(line, sizeof line, f); at++)
+        if (!strncmp(line, token, strlen(token)) && line[strlen(token)] == '\n') break;
+    fclose(f);
+    return at;
+}
+
+/* What we write and transformers 5 leaves out of its files (older readers want it), or where we say
+ * something else; NULL: nothing of the kind. */
+static const char *differs(const char *key, const char *name, const cJSON *theirs, const char *dir)
+{
+    static char text[64];
+    static const char *const class[][2] = {
+        { "bert", "BertForMaskedLM" }, { "bert_bare", "BertModel" },
+        { "xlmr", "XLMRobertaForMaskedLM" }, { "xlm", "XLMWithLMHeadModel" },
+        { "xlm_plain", "XLMWithLMHeadModel" }, { "bart", "BartForConditionalGeneration" },
+        { "mbart", "MBartForConditionalGeneration" },
+    };
+    static const struct { const char *ours, *theirs; } same[] = {
+        { "bos_index", "bos_token_id" }, { "eos_index", "eos_token_id" },
+        { "pad_index", "pad_token_id" }, { "mask_token_id", "mask_index" },
+        { "num_hidden_layers", "encoder_layers" },
+    };
+    bool m = !strcmp(name, "mbart");
+    /* BERT's configuration names neither <s> nor </s>: its tokeniser does */
+    if (!strcmp(key, "bos_token_id") && line_of(dir, "[CLS]") >= 0)
+        return snprintf(text, sizeof text, "%d", line_of(dir, "[CLS]")), text;
+    if (!strcmp(key, "eos_token_id") && line_of(dir, "[SEP]") >= 0)
+        return snprintf(text, sizeof text, "%d", line_of(dir, "[SEP]")), text;
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        const cJSON *v = cJSON_GetObjectItemCaseSensitive(theirs, same[i].theirs);
+        if (strcmp(key, same[i].ours) || !v) continue;
+        return snprintf(text, sizeof text, "%d", v->valueint), text;
+    }
+    if (!strcmp(key, "torch_dtype")) return "\"float32\"";
+    if (!strcmp(key, "position_embedding_type")) return "\"absolute\"";
+    if (!strcmp(key, "id2lang")) return !strcmp(name, "xlm") ? "{\"0\":\"de\",\"1\":\"en\","
+                                                               "\"2\":\"fr\"}"
+                                      : !strcmp(name, "xlm_plain") ? "{}"
+                                                                   : "{\"0\":\"de\",\"1\":\"en\"}";
+    /* what its two labels are called where a configuration does not say */
+    if (!strcmp(name, "xlm_pairs") && !strcmp(key, "id2label"))
+        return "{\"0\":\"LABEL_0\",\"1\":\"LABEL_1\"}";
+    if (!strcmp(name, "xlm_pairs") && !strcmp(key, "label2id"))
+        return "{\"LABEL_0\":0,\"LABEL_1\":1}";
+    if (!strcmp(key, "forced_bos_token_id")) return "null";
+    if (!strcmp(key, "normalize_embedding")) return "true";
+    if (!strcmp(key, "static_position_embeddings")) return "false";
+    if (!strcmp(key, "normalize_before") || !strcmp(key, "add_final_layer_norm"))
+        return m ? "true" : "false";
+    for (size_t i = 0; i < sizeof class / sizeof *class && !strcmp(key, "architectures"); i++)
+        if (!strcmp(class[i][0], name) && !cJSON_GetObjectItemCaseSensitive(theirs, key))
+            return snprintf(text, sizeof text, "[\"%s\"]", class[i][1]), text;
+    return NULL;
+}
+
+/* Every key that is written says what transformers' own file says, and none is missing but those
+ * of how they train and of what we do not compute. */
+static void check_config(const char *name, const char *dir, const char *ours)
+{
+    static const char *const unread[] = {
+        "add_cross_attention", "classifier_dropout", "initializer_range", "is_decoder",
+        "transformers_version", "use_cache", "embed_init_std", "end_n_top", "start_n_top",
+        "init_std", "lang_id", "encoder_layerdrop", "decoder_layerdrop", "summary_first_dropout",
+        "problem_type"
+    };
+    cJSON *a = config_of(dir), *b = config_of(ours);
+    const cJSON *v;
+    bool bart = strstr(name, "bart"), classifies = !strcmp(name, "xlm_pairs");
+    cJSON_ArrayForEach(v, b) {
+        const char *other = differs(v->string, name, a, dir);
+        const cJSON *t = cJSON_GetObjectItemCaseSensitive(a, v->string);
+        cJSON *want = other ? json_parse(other, strlen(other), "the test") : cJSON_Duplicate(t, 1);
+        if (!want) fail_msg("%s: transformers has no \"%s\"", name, v->string);
+        if (!cJSON_Compare(v, want, true)) fail_msg("%s: \"%s\" is another one", name, v->string);
+        cJSON_Delete(want);
+    }
+    cJSON_ArrayForEach(v, a) {
+        bool known = !strncmp(v->string, "summary_", 8) && !classifies;
+        /* three labels that BartConfig always has */
+        if (bart && strstr(v->string, "2")) known = true;
+        for (size_t i = 0; i < sizeof unread / sizeof *unread; i++)
+            known |= !strcmp(v->string, unread[i]);
+        if (!known && !cJSON_GetObjectItemCaseSensitive(b, v->string))
+            fail_msg("%s: \"%s\" is not written", name, v->string);
+    }
+    static const char *const always[] = { "architectures", "torch_dtype" };
+    static const char *const of[][5] = {
+        { "bert", "position_embedding_type" },
+        { "xlm", "bos_index", "eos_index", "pad_index", "id2lang" },
+        { "bart", "forced_bos_token_id", "normalize_before", "add_final_layer_norm" },
+    };
+    for (int i = 0; i < 2; i++) assert_non_null(cJSON_GetObjectItemCaseSensitive(b, always[i]));
+    for (int i = 0; i < 3; i++)
+        for (int k = 1; k < 5 && of[i][k] && !strncmp(name, of[i][0], strlen(of[i][0])); k++)
+            if (strcmp(name, "xlmr") && !cJSON_GetObjectItemCaseSensitive(b, of[i][k]))
+                fail_msg("%s: \"%s\" is not written", name, of[i][k]);
+    cJSON_Delete(a);
+    cJSON_Delete(b);
+}
+
 static void round_trip(const char *name)
 {
     char *notes, *dir = in(golden, name), *path = in(dir, "expected.safetensors");
@@ -297,6 +419,7 @@ static void round_trip(const char *name)
     if (hf_export("one", "hf", &eo, &notes) < 0) fail_msg("%s", err_msg());
     free(notes);
     check_names(dir, "hf", (enum hf_layout)hf_layout_find(s.layout), (int)s.ids[VOCAB_PAD]);
+    check_config(name, dir, "hf");
     if (hf_import("hf", "two", &io, &notes) < 0) fail_msg("%s", err_msg());
     free(notes);
     same_file("one", "two", "weights.safetensors");
@@ -391,6 +514,284 @@ static void an_xlm_that_answers(void **state)
 static void bart(void **state) { (void)state; round_trip("bart"); }
 static void mbart(void **state) { (void)state; round_trip("mbart"); }
 
+static struct model_config parsed(struct hf_config *h, const char *json)
+{
+    struct model_config c;
+    if (hf_config_parse(h, &c, json, "config.json") < 0) fail_msg("%s", err_msg());
+    return c;
+}
+
+#define BERT_SIZES                                                                                 \
+    "\"vocab_size\": 30, \"num_hidden_layers\": 3, \"hidden_size\": 16, "                          \
+    "\"intermediate_size\": 20, \"num_attention_heads\": 2, \"max_position_embeddings\": 14"
+#define BART_SIZES                                                                                 \
+    "\"vocab_size\": 30, \"encoder_layers\": 3, \"decoder_layers\": 2, \"d_model\": 16, "          \
+    "\"encoder_ffn_dim\": 20, \"encoder_attention_heads\": 4, \"max_position_embeddings\": 14"
+#define XLM_SIZES "\"n_layers\": 3, \"emb_dim\": 16, \"n_heads\": 2"
+
+/* What configuration_*.py of transformers has for a key that is not there. */
+static void keys_that_are_missing_are_transformers_defaults(void **state)
+{
+    static const struct { const char *type; int types, pad, positions; } berts[] = {
+        { "bert", 2, -1, 14 }, { "roberta", 1, 1, 12 }, { "xlm-roberta", 1, 1, 12 }
+    };
+    struct hf_config h;
+    struct model_config c;
+    char json[1000];
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        snprintf(json, sizeof json, "{\"model_type\": \"%s\", " BERT_SIZES "}", berts[i].type);
+        c = parsed(&h, json);
+        assert_string_equal(hf_layout_name(h.layout), berts[i].type);
+        assert_true(c.vocab == 30 && c.layers == 3 && c.decoder_layers == 0 && c.dim == 16
+                    && c.ffn == 20 && c.heads == 2);
+        assert_int_equal(c.positions, berts[i].positions);
+        assert_int_equal(h.types, berts[i].types);
+        assert_int_equal(c.token_types, berts[i].types == 2 ? 2 : 0);
+        assert_int_equal(h.pad, berts[i].pad);
+        assert_true(h.bos == -1 && h.eos == -1 && h.decoder_start == -1 && h.tied);
+        assert_true(c.activation == KERN_GELU && c.norm_eps == 1e-12f && c.dropout == 0.1f
+                    && c.attention_dropout == 0.1f && c.scale_embed == 1);
+        assert_true(c.output_transform && c.embed_norm && !c.pre_norm && !c.encoder_langs
+                    && !c.decoder_langs && !c.sinusoidal && c.n_langs == 0);
+    }
+    c = parsed(&h, "{\"model_type\": \"xlm\", \"n_words\": 25, " XLM_SIZES "}");
+    assert_true(c.vocab == 25 && c.layers == 3 && c.dim == 16 && c.ffn == 64 && c.heads == 2
+                && c.positions == 512);
+    assert_true(c.activation == KERN_GELU && c.norm_eps == 1e-12f && c.dropout == 0.1f
+                && c.attention_dropout == 0.1f && !c.sinusoidal && !c.encoder_langs
+                && !c.decoder_langs && !c.output_transform && c.n_langs == 0);
+    assert_true(h.bos == -1 && h.eos == -1 && h.pad == -1 && h.tied);
+    for (int m = 0; m < 2; m++) {
+        snprintf(json, sizeof json, "{\"model_type\": \"%s\", " BART_SIZES "}",
+                 m ? "mbart" : "bart");
+        c = parsed(&h, json);
+        assert_true(c.vocab == 30 && c.layers == 3 && c.decoder_layers == 2 && c.dim == 16
+                    && c.ffn == 20 && c.heads == 4 && c.positions == 14);
+        assert_true(c.activation == KERN_GELU && c.norm_eps == 1e-5f && c.dropout == 0.1f
+                    && c.attention_dropout == 0 && c.scale_embed == 1);
+        assert_true(c.pre_norm == m && c.embed_norm && !c.encoder_langs && !c.decoder_langs
+                    && h.decoder_start == -1);
+    }
+}
+
+static void keys_that_are_there_are_read(void **state)
+{
+    struct hf_config h;
+    struct model_config c;
+    (void)state;
+    c = parsed(&h, "{\"model_type\": \"bert\", " BERT_SIZES ", \"hidden_act\": \"relu\", "
+                   "\"layer_norm_eps\": 1e-3, \"hidden_dropout_prob\": 0.25, "
+                   "\"attention_probs_dropout_prob\": 0.5, \"type_vocab_size\": 4, "
+                   "\"bos_token_id\": 3, \"eos_token_id\": [4, 9], \"pad_token_id\": 7, "
+                   "\"tie_word_embeddings\": false, \"position_embedding_type\": \"absolute\"}");
+    assert_true(c.activation == KERN_RELU && c.norm_eps == 1e-3f && c.dropout == 0.25f
+                && c.attention_dropout == 0.5f && c.token_types == 4);
+    assert_true(h.bos == 3 && h.eos == 4 && h.pad == 7 && !h.tied);
+    /* positions count from behind <pad> */
+    c = parsed(&h, "{\"model_type\": \"roberta\", " BERT_SIZES ", \"pad_token_id\": 5}");
+    assert_int_equal(c.positions, 14 - 5 - 1);
+    c = parsed(&h, "{\"model_type\": \"xlm\", \"vocab_size\": 26, \"n_words\": 25, " XLM_SIZES ", "
+                   "\"max_position_embeddings\": 40, \"gelu_activation\": false, "
+                   "\"layer_norm_eps\": 1e-3, \"dropout\": 0.25, \"attention_dropout\": 0.5, "
+                   "\"sinusoidal_embeddings\": true, \"n_langs\": 3, \"bos_index\": 10, "
+                   "\"eos_index\": 11, \"pad_index\": 12, \"bos_token_id\": 0, "
+                   "\"eos_token_id\": 1, \"pad_token_id\": 2, "
+                   "\"lang2id\": {\"de\": 2, \"en\": 0, \"xx\": 3}}");
+    assert_true(c.vocab == 26 && c.positions == 40 && c.activation == KERN_RELU
+                && c.norm_eps == 1e-3f && c.dropout == 0.25f && c.attention_dropout == 0.5f
+                && c.sinusoidal && c.encoder_langs && !c.decoder_langs);
+    assert_true(h.bos == 10 && h.eos == 11 && h.pad == 12);
+    assert_int_equal(c.n_langs, 3);
+    assert_string_equal(c.lang[0], "en");
+    assert_string_equal(c.lang[1], "lang1");
+    assert_string_equal(c.lang[2], "de");
+    /* one language has no embedding, nor have several that are told not to */
+    for (int i = 0; i < 2; i++) {
+        c = parsed(&h, i ? "{\"model_type\": \"xlm\", \"n_words\": 25, " XLM_SIZES ", "
+                           "\"n_langs\": 1, \"use_lang_emb\": true}"
+                         : "{\"model_type\": \"xlm\", \"n_words\": 25, " XLM_SIZES ", "
+                           "\"n_langs\": 3, \"use_lang_emb\": false, \"bos_token_id\": 0, "
+                           "\"eos_token_id\": 1, \"pad_token_id\": 2}");
+        assert_true(!c.encoder_langs && c.n_langs == 0);
+    }
+    assert_true(h.bos == -1);
+    c = parsed(&h, "{\"model_type\": \"mbart\", " BART_SIZES ", \"decoder_ffn_dim\": 20, "
+                   "\"decoder_attention_heads\": 4, \"activation_function\": \"gelu_new\", "
+                   "\"dropout\": 0.25, \"attention_dropout\": 0.5, \"scale_embedding\": true, "
+                   "\"bos_token_id\": 0, \"eos_token_id\": 2, \"pad_token_id\": 1, "
+                   "\"decoder_start_token_id\": 6}");
+    assert_true(c.activation == KERN_GELU_TANH && c.dropout == 0.25f && c.attention_dropout == 0.5f
+                && c.scale_embed == 4 && c.pre_norm);
+    assert_true(h.bos == 0 && h.eos == 2 && h.pad == 1 && h.decoder_start == 6);
+}
+
+/* What changes the numbers and is not computed here is refused by its key. */
+static void what_is_not_computed_here_is_refused(void **state)
+{
+    static const struct { const char *type, *more, *why; } t[] = {
+        { "bert", "\"is_decoder\": true", "config.json: \"is_decoder\": true is not supported" },
+        { "bert", "\"add_cross_attention\": true", "\"add_cross_attention\": true is not" },
+        { "bert", "\"is_decoder\": 1", "\"is_decoder\" is neither true nor false" },
+        { "bert", "\"layer_norm_eps\": 1e999", "\"layer_norm_eps\" is not a number" },
+        { "bert", "\"type_vocab_size\": 1e10", "is 1e+10, not a whole number from 0 to 10^9" },
+        { "xlm", "\"causal\": true", "\"causal\": true is not supported" },
+        { "xlm", "\"asm\": true", "\"asm\": true is not supported" },
+        { "xlm", "\"is_encoder\": false", "\"is_encoder\": false is not supported" },
+        { "xlm", "\"n_langs\": 129", "\"n_langs\" is 129; at most 128 languages are possible" },
+        { "xlm", "\"n_langs\": 2, \"lang2id\": {\"a b\": 1}", "config.json: " },
+        { "mt5", "\"d_model\": 4", "(ckpt import --embeddings-only reads this one's embeddings)" },
+        { "bart", "\"decoder_ffn_dim\": 21", "encoder_ffn_dim and decoder_ffn_dim differ" },
+    };
+    struct hf_config h;
+    struct model_config c;
+    char json[1000];
+    (void)state;
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        snprintf(json, sizeof json, "{\"model_type\": \"%s\", \"n_words\": 30, %s, %s}", t[i].type,
+                 !strcmp(t[i].type, "xlm") ? XLM_SIZES
+                 : !strcmp(t[i].type, "bart") ? BART_SIZES : BERT_SIZES, t[i].more);
+        if (hf_config_parse(&h, &c, json, "config.json") == 0) fail_msg("%s is taken", t[i].more);
+        if (!strstr(err_msg(), t[i].why)) fail_msg("%s: %s", t[i].more, err_msg());
+    }
+    c = parsed(&h, "{\"model_type\": \"xlm\", \"n_words\": 25, " XLM_SIZES ", \"n_langs\": 128}");
+    assert_true(c.encoder_langs && c.n_langs == 128);
+    assert_string_equal(c.lang[127], "lang127");
+}
+
+/* Numbers of a model of ours that no other test has, as transformers reads them. */
+static void what_a_model_has_is_written(void **state)
+{
+    static const int ids[5] = { 8, 9, 6, 7, -1 };
+    struct model_config c;
+    (void)state;
+    model_config_init(&c);
+    c.vocab = 30; c.layers = 3; c.dim = 16; c.ffn = 64; c.heads = 2; c.positions = 11;
+    c.dropout = 0.3f; c.attention_dropout = 0.100000023f; c.norm_eps = 3e-6f; c.n_langs = 2;
+    c.activation = KERN_RELU; c.sinusoidal = true;
+    strcpy(c.lang[0], "xa"); strcpy(c.lang[1], "xb");
+    for (enum hf_layout l = HF_BERT; l < HF_LAYOUTS; l++) {
+        /* without the transformation of a prediction head */
+        static const char *const class[] = {
+            "BertModel", "RobertaModel", "XLMRobertaModel", "XLMWithLMHeadModel",
+            "BartForConditionalGeneration", "MBartForConditionalGeneration"
+        };
+        static const char *const dropout[] = { "hidden_dropout_prob", "dropout" },
+                                 *const attention[] = { "attention_probs_dropout_prob",
+                                                        "attention_dropout" };
+        bool bert = l < HF_XLM;
+        c.decoder_layers = hf_is_seq2seq(l) ? 4 : 0;
+        char *json = hf_config_json(l, &c, ids, NULL);
+        cJSON *o = json_parse(json, strlen(json), "written");
+        assert_string_equal(cJSON_GetObjectItemCaseSensitive(o, "architectures")
+                                ->child->valuestring, class[l]);
+#define NUMBER(key) (cJSON_GetObjectItemCaseSensitive(o, key)->valuedouble)
+        assert_true(NUMBER(dropout[!bert]) == 0.3 && NUMBER(attention[!bert]) == 0.100000024);
+        if (!hf_is_seq2seq(l)) assert_true(NUMBER("layer_norm_eps") == 3e-6);
+        assert_true(NUMBER("bos_token_id") == 8 && NUMBER("eos_token_id") == 9
+                    && NUMBER("pad_token_id") == 6 && NUMBER("vocab_size") == 30);
+        /* RoBERTa's rows before position 0 are those to <pad>'s id */
+        assert_true(NUMBER("max_position_embeddings")
+                    == (l == HF_ROBERTA || l == HF_XLM_ROBERTA ? 11 + 7 : 11));
+        if (bert) assert_true(NUMBER("type_vocab_size") == 1);
+        if (hf_is_seq2seq(l))
+            assert_true(NUMBER("decoder_layers") == 4 && NUMBER("encoder_layers") == 3
+                        && NUMBER("decoder_start_token_id") == 8);
+        if (l == HF_XLM)
+            assert_true(NUMBER("bos_index") == 8 && NUMBER("eos_index") == 9
+                        && NUMBER("pad_index") == 6 && NUMBER("unk_index") == 7
+                        && NUMBER("n_langs") == 2
+                        && cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(o, "mask_index"))
+                        && cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o, "use_lang_emb"))
+                        && cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(o,
+                                                                         "sinusoidal_embeddings")));
+        cJSON_Delete(o);
+        free(json);
+    }
+}
+
+/* A model that a layout cannot say is refused by what it has; otherwise it is taken. */
+static void each_layout_takes_what_it_can_say(void **state)
+{
+    (void)state;
+    enum what { NOTHING, NARROW, SHARED, BARE, PRE, TRANSFORM, TANH, TYPES, SCALE, ROOT, NEAR, FAR,
+                EPS, FFN, DECODER, WHATS };
+    /* of each layout (the columns are bert, roberta, xlm-roberta, xlm, bart, mbart): NULL is
+     * taken */
+    static const char *const why[WHATS][6] = {
+        [NARROW] = { "factorised", "factorised", "factorised", "factorised", "factorised",
+                     "factorised" },
+        [SHARED] = { "layers share", "layers share", "layers share", "layers share",
+                     "layers share", "layers share" },
+        [BARE] = { "this model has none (embed_norm", "this model has none (embed_norm",
+                   "this model has none (embed_norm", "this model has none (embed_norm",
+                   "this model has none (embed_norm", "this model has none (embed_norm" },
+        [PRE] = { "norms after each", "norms after each", "norms after each", "norms after each",
+                  "norms after each", "norms before each" },
+        [TRANSFORM] = { 0, 0, 0, "no transformation", "no transformation", "no transformation" },
+        [TANH] = { 0, 0, 0, "relu and the exact gelu", 0, 0 },
+        [TYPES] = { 0, "roberta has no token types; this model has 3", "no token types",
+                    "no token types", "no token types", "no token types" },
+        [SCALE] = { "embeddings by 2; 1 can", "embeddings by 2; 1 can", "embeddings by 2; 1 can",
+                    "embeddings by 2; 1 can", "by 2; 1 and the square root of dim can",
+                    "by 2; 1 and the square root of dim can" },
+        [ROOT] = { "by 4.4", "by 4.4", "by 4.4", "by 4.4", 0, 0 },
+        [NEAR] = { "by 4.4", "by 4.4", "by 4.4", "by 4.4", 0, 0 },
+        [FAR] = { "by 4.4", "by 4.4", "by 4.4", "by 4.4", "by 4.4", "by 4.4" },
+        [EPS] = { 0, 0, 0, 0, "epsilon 1e-5; this model has 1e-06", "epsilon 1e-5" },
+        [FFN] = { 0, 0, 0, "4 times its width; this model has 81 for 20", 0, 0 },
+        [DECODER] = { "bert is for encoders; this model is an encoder-decoder", "for encoders",
+                      "for encoders", "for encoders", "bart is for encoder-decoders; this model is "
+                      "an encoder", "for encoder-decoders" },
+    };
+    for (enum what w = NOTHING; w < WHATS; w++)
+        for (enum hf_layout l = HF_BERT; l < HF_LAYOUTS; l++) {
+            struct model_config c;
+            model_config_init(&c);
+            c.vocab = 30; c.layers = 1; c.dim = 20; c.ffn = 80; c.heads = 2; c.positions = 8;
+            c.decoder_layers = hf_is_seq2seq(l);
+            c.pre_norm = l == HF_MBART;
+            c.norm_eps = hf_is_seq2seq(l) ? 1e-5f : 1e-12f;
+            float root = sqrtf(20);
+            switch (w) {
+            case NARROW: c.embed_dim = 10; break;
+            case SHARED: c.share_layers = true; break;
+            case BARE: c.embed_norm = false; break;
+            case PRE: c.pre_norm = !c.pre_norm; break;
+            case TRANSFORM: c.output_transform = true; break;
+            case TANH: c.activation = KERN_GELU_TANH; break;
+            case TYPES: c.token_types = 3; break;
+            case SCALE: c.scale_embed = 2; break;
+            case ROOT: c.scale_embed = root; break;
+            case NEAR: c.scale_embed = root * (1 + 5e-7f); break;
+            case FAR: c.scale_embed = root * (1 + 4e-6f); break;
+            case EPS: c.norm_eps = 1e-6f; break;
+            case FFN: c.ffn = 81; break;
+            case DECODER: c.decoder_layers = !c.decoder_layers; break;
+            default: break;
+            }
+            const char *expected = why[w][l];
+            int rc = hf_config_fits(l, &c);
+            if (!expected && rc < 0) fail_msg("%s", err_msg());
+            if (expected && rc == 0) fail_msg("%s takes %d", hf_layout_name(l), w);
+            if (expected && !strstr(err_msg(), expected))
+                fail_msg("%s: \"%s\", expected: %s", hf_layout_name(l), err_msg(), expected);
+        }
+    /* as narrow as the layers are: not factorised */
+    struct model_config c;
+    model_config_init(&c);
+    c.embed_dim = c.dim;
+    c.ffn = 4 * c.dim;
+    assert_int_equal(hf_config_fits(HF_XLM, &c), 0);
+    /* the exact GELU of RoBERTa's output layer, where the model has another */
+    c.output_transform = true;
+    assert_int_equal(hf_config_fits(HF_ROBERTA, &c), 0);
+    c.activation = KERN_RELU;
+    assert_int_equal(hf_config_fits(HF_BERT, &c), 0);
+    assert_int_equal(hf_config_fits(HF_ROBERTA, &c), -1);
+    assert_non_null(strstr(err_msg(), "this model's activation is relu (bert"));
+}
+
 /* Views of the numbers 0.5, 1.5, ... 23.5 in one storage (strided() of the script). */
 static void tensors_that_are_not_contiguous(void **state)
 {
@@ -478,6 +879,11 @@ int main(int argc, char **argv)
              getenv("TOP") ? getenv("TOP") : ".");
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tensors_that_are_not_contiguous),
+        cmocka_unit_test(keys_that_are_missing_are_transformers_defaults),
+        cmocka_unit_test(keys_that_are_there_are_read),
+        cmocka_unit_test(what_is_not_computed_here_is_refused),
+        cmocka_unit_test(what_a_model_has_is_written),
+        cmocka_unit_test(each_layout_takes_what_it_can_say),
         cmocka_unit_test(bert),
         cmocka_unit_test(a_bert_with_gelu_by_tanh),
         cmocka_unit_test(a_bare_bert_in_pytorchs_zip),
