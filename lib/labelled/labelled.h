@@ -70,7 +70,8 @@ struct labels { const char **v; int n; size_t cap; };
 /* The index of a label, -1 if there is none. */
 int labels_find(const struct labels *l, const char *label);
 
-/* The columns of words with tags: their number (0: not known), the word's, what separates them. */
+/* The columns of words with tags: their number (0: not known), the word's, what separates them; of
+ * pairs without a header their number. */
 struct labelled_layout { int columns, word; char separator; };
 
 struct labelled_set {

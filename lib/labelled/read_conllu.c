@@ -131,7 +131,8 @@ static int line_of(struct labelled_set *s, const struct labelled_options *o, str
 {
     char *field[FIELDS_MOST], *end;
     int n = labelled_fields_cut(text, field, FIELDS_MOST, false);
-    if (!t->n) t->line = line;
+    /* a multi-word token stands before its words */
+    if (!t->n && !t->ranges) t->line = line;
     if (n != COLUMNS) {
         t->unusable = true;
         return labelled_refuse(s, o, line, BAD_LINE, field[0]);

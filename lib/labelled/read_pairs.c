@@ -212,6 +212,11 @@ static int read_xtreme(struct labelled_set *s, struct content *c, const struct l
     size_t first = first_line(c);
     int n = 1;
     for (const char *p = c->line[first]; *p; p++) n += *p == '\t';
+    /* of a stream the first piece's: a later one may begin with a row that lacks its label */
+    if (s->layout.columns) n = s->layout.columns;
+    s->layout.columns = n;
+    /* within the file blank lines count */
+    if (c->before) first = 0;
     struct columns k = { 0, 1, n > 2 ? 2 : -1, -1, -1, n > 2 ? 3 : 2 };
     return read_rows(s, c, o, &k, first);
 }

@@ -175,7 +175,9 @@ static void number_lines(const struct at *x, size_t n)
         const char *found = *e->id ? strstr(p, e->id) : NULL;
         if (found) {
             line += line_at(counted, found) - 1;
-            p = counted = found;
+            counted = found;
+            /* behind it: the next one may be the same, or its beginning */
+            p = found + strlen(e->id);
         }
         e->line = line;
     }
