@@ -371,6 +371,193 @@ static void damaged_archives_are_refused(void **state)
     archive_refused(&z, z.n, "before PyTorch 1.6");
 }
 
+/* --- what is read ----------------------------------------------------------------------------- */
+
+static void append(char *to, size_t *n, const char *s, size_t len)
+{
+    memcpy(to + *n, s, len);
+    *n += len;
+}
+#define APPEND(s) append(pickle, &n, s, sizeof(s) - 1)
+
+static void storages_have_their_types(void **state)
+{
+    (void)state;
+    static const struct { const char *name; enum st_dtype type; size_t size; } t[] = {
+        { "FloatStorage", ST_F32, 4 }, { "HalfStorage", ST_F16, 2 },
+        { "BFloat16Storage", ST_BF16, 2 }, { "DoubleStorage", ST_F64, 8 },
+        { "LongStorage", ST_I64, 8 }, { "IntStorage", ST_I32, 4 }, { "ShortStorage", ST_I16, 2 },
+        { "CharStorage", ST_I8, 1 }, { "ByteStorage", ST_U8, 1 }, { "BoolStorage", ST_BOOL, 1 },
+    };
+    static const char data[16] = "0123456789abcdef";
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++)
+        for (char more = 0; more < 2; more++) {
+            char pickle[400], elements[2] = { 'K', (char)(16 / t[i].size) + more };
+            static struct archive z;
+            size_t n = 0;
+            int tensors;
+            APPEND("}" STR("\1", "a") CALL "((" STR("\7", "storage") "ctorch\n");
+            append(pickle, &n, t[i].name, strlen(t[i].name));
+            APPEND("\n" STR("\1", "0") STR("\3", "cpu"));
+            append(pickle, &n, elements, 2);
+            APPEND("tQ" "K\1" "K\1\x85" "K\1\x85" "\x89" "ccollections\nOrderedDict\n)RtRs.");
+            zip(&z, (struct member[]){ { "x/data.pkl", pickle, n }, { "x/data/0", data, 16 } }, 2);
+            struct torch_file *f = torch_read(z.b, z.n, "t");
+            if (more && f) fail_msg("%s of one number too many", t[i].name);
+            if (more) refused_for("a storage shorter than it says");
+            if (more) continue;
+            if (!f) fail_msg("%s: %s", t[i].name, err_msg());
+            const struct st_tensor *x = torch_tensors(f, &tensors);
+            assert_int_equal(x->dtype, t[i].type);
+            assert_int_equal(x->bytes, t[i].size);
+            assert_memory_equal(x->data, data + t[i].size, t[i].size);
+            torch_close(f);
+        }
+}
+
+/* `expected` are the numbers of tensor i of a pickle's. */
+static void has(const struct st_tensor *t, const char *name, int ndim, const float *expected, int n)
+{
+    assert_string_equal(t->name, name);
+    assert_int_equal(t->ndim, ndim);
+    assert_int_equal(t->bytes, (size_t)n * sizeof *expected);
+    assert_memory_equal(t->data, expected, t->bytes);
+}
+
+/* Protocol 4 has short strings, frames, memos without numbers; each way to write a number, to keep
+ * a value and to fetch it. */
+static void newer_protocols_say_the_same(void **state)
+{
+    (void)state;
+    static const char pickle[] =
+        "\x80\4" "\x95\1\0\0\0\0\0\0\0" "}" "\x94" "(" "\x8c\1" "a" "\x94"
+        "\x8c\x0c" "torch._utils" "\x8c\x12" "_rebuild_tensor_v2" "\x93"
+        "(" "(" "\x8c\7" "storage" "\x8c\5" "torch" "\x8c\x0c" "FloatStorage" "\x93"
+        "\x8c\1" "0" "\x8c\3" "cpu" "M\6\0" "tQ" "q\x50" "J\0\0\0\0" "\x8a\1\2" "K\3" "\x86"
+        "r\x51\0\0\0" STRIDE "\x89" "ccollections\nOrderedDict\n" ")R" "}" "t" "R" "q\x52"
+        /* the same tensor, and a parameter of it, under other names */
+        "\x8d\2\0\0\0\0\0\0\0" "b!" "h\x52"
+        STR("\1", "c") "ctorch._utils\n_rebuild_parameter\n" "h\x52" "\x88" "N" "\x87" "R"
+        /* the same storage and size, from number 0 on */
+        "\x8c\1" "d" "\x94" CALL "(" "j\x50\0\0\0" "\x8a\0" "h\x51" "\x8a\2\1\0" "K\2" "\x86"
+        "\x89" "N" "tR" "u" "}" "b.";
+    int n;
+    struct torch_file *f = open_pickle(pickle, sizeof pickle - 1);
+    if (!f) fail_msg("%s", err_msg());
+    const struct st_tensor *t = torch_tensors(f, &n);
+    static const float other[6] = { 1, 3, 5, 2, 4, 6 };
+    assert_int_equal(n, 4);
+    has(&t[0], "a", 2, six, 6);
+    has(&t[1], "b!", 2, six, 6);
+    has(&t[2], "c", 2, six, 6);
+    has(&t[3], "d", 2, other, 6);
+    torch_close(f);
+}
+
+static void tensors_are_views_of_their_storage(void **state)
+{
+    (void)state;
+#define ONES "K\1K\1K\1K\1K\1K\1"
+    static const struct { struct bytes pickle; int ndim; float x[4]; int n; } t[] = {
+        { BYTES(DICT(TENSOR(SIX, "K\5", ")", ")")), ""), 0, { 6 }, 1 },
+        { BYTES(DICT(TENSOR(SIX, "K\1", "K\3\x85", "K\1\x85")), ""), 1, { 2, 3, 4 }, 3 },
+        { BYTES(DICT(TENSOR(SIX, "K\1", "K\3\x85", "K\2\x85")), ""), 1, { 2, 4, 6 }, 3 },
+        { BYTES(DICT(TENSOR(SIX, "K\2", "K\2K\2\x86", "K\1K\1\x86")), ""), 2, { 3, 4, 4, 5 }, 4 },
+        { BYTES(DICT(TENSOR(SIX, "K\3", "K\3\x85", "K\0\x85")), ""), 1, { 4, 4, 4 }, 3 },
+        { BYTES(DICT(TENSOR(SIX, "K\6", "K\0K\3\x86", STRIDE)), ""), 2, { 0 }, 0 },
+        { BYTES(DICT(TENSOR(SIX, "K\4", "(" ONES "K\2K\1t", "(" ONES "K\1K\1t")), ""), 8,
+          { 5, 6 }, 2 },
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        int n;
+        struct torch_file *f = open_pickle(t[i].pickle.p, t[i].pickle.n);
+        if (!f) fail_msg("%zu: %s", i, err_msg());
+        has(torch_tensors(f, &n), "a", t[i].ndim, t[i].x, t[i].n);
+        torch_close(f);
+    }
+    static const struct bytes bad[] = {
+        BYTES(DICT(TENSOR(SIX, "K\0", "(" ONES "K\1K\1K\1t", "(" ONES "K\1K\1K\1t")),
+              "arguments are not a tensor's"),
+        BYTES(DICT(TENSOR(SIX, "K\0", SIZE, "\x8a\1\xff" "K\1\x86")), "not of whole numbers"),
+        BYTES(DICT(TENSOR(SIX, "\x8a\1\xff", SIZE, STRIDE)), "larger than its storage"),
+        BYTES(DICT("\x88"), "\"a\" is a boolean, not a tensor"),
+        BYTES(DICT("K\1"), "\"a\" is an integer, not a tensor"),
+        BYTES(DICT("G\x40\x09\x21\xfb\x54\x44\x2d\x18"), "\"a\" is a number, not a tensor"),
+        BYTES(DICT("\x8c\1" "b"), "\"a\" is a string, not a tensor"),
+        BYTES(DICT("](NNe"), "\"a\" is a list, not a tensor"),
+        BYTES(DICT("]Na"), "\"a\" is a list, not a tensor"),
+        BYTES(DICT(")"), "\"a\" is a tuple, not a tensor"),
+        BYTES(DICT("}"), "\"a\" is a dictionary, not a tensor"),
+        BYTES(DICT("ctorch\nIntStorage\n"), "\"a\" is a class, not a tensor"),
+        BYTES(DICT(SIX), "\"a\" is a storage, not a tensor"),
+        BYTES("}(K\1Nu.", "a key of its dictionary is an integer, not a string"),
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct torch_file *f = open_pickle(bad[i].p, bad[i].n);
+        if (f) fail_msg("accepted: %s", bad[i].why);
+        refused_for(bad[i].why);
+    }
+}
+
+/* Puts n bytes (zeros) into an archive at `where`. */
+static void insert(struct archive *z, size_t where, size_t n)
+{
+    assert_true(z->n + n <= MOST);
+    memmove(z->b + where + n, z->b + where, z->n - where);
+    memset(z->b + where, 0, n);
+    z->n += n;
+}
+
+static void archives_are_read_as_zip_has_them(void **state)
+{
+    (void)state;
+    static const char good[] = DICT(TENSOR(SIX, "K\0", SIZE, STRIDE));
+    static struct archive z[4];
+    size_t first;
+    for (int i = 0; i < 4; i++)
+        zip(&z[i], (struct member[]){ { "x/data.pkl", good, sizeof good - 1 },
+                                      { "x/data/0", (const char *)six, sizeof six } }, 2);
+    first = z[0].central[0];
+    /* a local header's own extra field, which aligns the numbers */
+    insert(&z[0], z[0].local[1] + 30 + 8, 5);
+    at(&z[0], z[0].local[1] + 28, 5, 2);
+    at(&z[0], z[0].end + 5 + 16, first + 5, 4);
+    /* a comment, with what looks like an end record within */
+    insert(&z[1], z[1].n, 40);
+    at(&z[1], z[1].end + 20, 40, 2);
+    memcpy(z[1].b + z[1].end + 22 + 10, "PK\5\6", 4);
+    /* sizes and place in a zip64 field, behind another field */
+    insert(&z[2], z[2].end, 6 + 4 + 24);
+    size_t e = z[2].central[1], x = z[2].end;
+    at(&z[2], e + 20, UINT32_MAX, 4), at(&z[2], e + 24, UINT32_MAX, 4);
+    at(&z[2], e + 42, UINT32_MAX, 4), at(&z[2], e + 30, 6 + 4 + 24, 2);
+    at(&z[2], x, 7, 2), at(&z[2], x + 2, 2, 2);
+    at(&z[2], x + 6, 1, 2), at(&z[2], x + 8, 24, 2);
+    at(&z[2], x + 10, sizeof six, 8), at(&z[2], x + 18, sizeof six, 8);
+    at(&z[2], x + 26, z[2].local[1], 8);
+    at(&z[2], x + 34 + 12, z[2].end + 34 - first, 4);
+    /* the directory's place, size and entries in a zip64 end record */
+    insert(&z[3], z[3].end, 56 + 20);
+    x = z[3].end;
+    memcpy(z[3].b + x, "PK\6\6", 4);
+    at(&z[3], x + 32, 2, 8), at(&z[3], x + 40, z[3].end - first, 8), at(&z[3], x + 48, first, 8);
+    memcpy(z[3].b + x + 56, "PK\6\7", 4);
+    at(&z[3], x + 56 + 8, x, 8);
+    at(&z[3], x + 76 + 10, UINT16_MAX, 2), at(&z[3], x + 76 + 16, UINT32_MAX, 4);
+    for (int i = 0; i < 4; i++) {
+        int n;
+        struct torch_file *f = torch_read(z[i].b, z[i].n, "t");
+        if (!f) fail_msg("archive %d: %s", i, err_msg());
+        has(torch_tensors(f, &n), "a", 2, six, 6);
+        torch_close(f);
+    }
+    /* a zip64 field without room for what it is to say, or longer than its entry has it */
+    z[2].b[z[2].end + 8] = 23;
+    archive_refused(&z[2], z[2].n, "entry 1 of its zip directory is damaged");
+    z[2].b[z[2].end + 8] = 25;
+    archive_refused(&z[2], z[2].n, "entry 1 of its zip directory is damaged");
+}
+
 /* --- pieces.json ------------------------------------------------------------------------------ */
 
 #define IDS(x) "\"ids\":{\"bos\":0,\"eos\":2,\"pad\":1,\"unk\":3,\"mask\":" x "}"
@@ -478,6 +665,10 @@ int main(void)
         cmocka_unit_test(more_values_than_a_state_dict_needs_are_refused),
         cmocka_unit_test(views_without_end_are_refused),
         cmocka_unit_test(damaged_archives_are_refused),
+        cmocka_unit_test(storages_have_their_types),
+        cmocka_unit_test(newer_protocols_say_the_same),
+        cmocka_unit_test(tensors_are_views_of_their_storage),
+        cmocka_unit_test(archives_are_read_as_zip_has_them),
         cmocka_unit_test(settings_of_pieces),
         cmocka_unit_test(a_nul_in_pieces_json),
     };
