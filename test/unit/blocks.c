@@ -119,6 +119,28 @@ static void a_stream_goes_on_where_its_state_says(void **state)
     state_free(&sb);
 }
 
+/* ... also by one that has read nothing yet, whose groups before it are skipped. */
+static void the_first_sample_of_a_group_is_found_at_once(void **state)
+{
+    (void)state;
+    struct corpus c, d;
+    struct corpora a = one(&c, &as_it_is, 30000), b = one(&d, &as_it_is, 30000);
+    int groups = 0;
+    for (int i = 0; i < SENTENCES; i++) {
+        struct sample x, y;
+        assert_int_equal(corpora_next(&a, 9, &x), 0);
+        if (c.blocks->first != i) continue;
+        d.blocks->epoch = -1;
+        d.next = i;
+        assert_int_equal(corpora_next(&b, 9, &y), 0);
+        assert_int_equal(y.ids[0], x.ids[0]);
+        assert_int_equal(d.blocks->group, groups++);
+    }
+    assert_true(groups > 3);
+    corpora_free(&a);
+    corpora_free(&b);
+}
+
 static void sizes_are_those_of_the_whole_text(void **state)
 {
     (void)state;
@@ -222,6 +244,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_sentence_comes_once_per_epoch),
         cmocka_unit_test(a_stream_goes_on_where_its_state_says),
+        cmocka_unit_test(the_first_sample_of_a_group_is_found_at_once),
         cmocka_unit_test(sizes_are_those_of_the_whole_text),
         cmocka_unit_test(streams_are_cut_within_blocks),
         cmocka_unit_test(memory_is_what_was_said),

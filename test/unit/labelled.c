@@ -439,6 +439,11 @@ static void a_column_of_tags_is_told_from_others(void **state)
     assert_string_equal(tag(0, 1), "B-PER");
     GOOD("a NN NN\nb VB NN\nc IN DT\nd XX YY\n", .kind = LABELLED_TAGS);
     assert_string_equal(tag(0, 2), "DT");
+    /* a word that looks like a comment, and nothing else */
+    GOOD("# O\n\n# B-X\n", .kind = LABELLED_TAGS);
+    is("conll", 2);
+    assert_string_equal(set.v[1].word[0], "#");
+    assert_string_equal(tag(1, 0), "B-X");
     /* columns that agree in "O" alone prove nothing */
     GOOD("a O O\nb O O\nc IN B-PER\n", .kind = LABELLED_TAGS);
     is("conll", 1);
