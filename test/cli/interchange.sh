@@ -98,6 +98,39 @@ fails 1 'head sentiment: no task has this name' ckpt import -o x --head sentimen
 fails 1 '--head ner does not match what BertForSequenceClassification computes' ckpt import -o x \
     --head ner "$G/bert_nli"
 
+# the model card: what it is for, how it is opened, what it was learnt from, where there was a run
+card() {   # FOLDER TITLE TAG CLASS SIZES
+    is "$(sed -n 's/^# //p; s/^pipeline_tag: //p; s/^library_name: //p' $1/README.md |
+        grep -v '^yours' | paste -sd '|')" "transformers|$3|$2" "$1: what it is"
+    is "$(sed -n 's/^from transformers import AutoTokenizer, //p' $1/README.md)" $4 "$1: its class"
+    is "$(sed -n 's/^model = \(.*\).from_pretrained(.*/\1/p' $1/README.md)" $4 "$1: its class"
+    grep -qx "$5\." $1/README.md || fail "$1: $(grep layers $1/README.md)"
+}
+for m in bert_qa roberta_ner; do ckpt import -q -o $m "$G/$m"; ckpt export -q -o $m-hf $m; done
+card hf 'A bert model' fill-mask AutoModel \
+    '2 layers of 16, 2 heads, 32 tokens, sequences of at most 12'
+card hf2 'A xlm model' fill-mask AutoModel \
+    '2 layers of 16, 2 heads, 25 tokens, sequences of at most 12'
+card nli-hf 'A bert model with a task head' text-classification \
+    AutoModelForSequenceClassification '1 layers of 16, 2 heads, 30 tokens, .* at most 12'
+card nli-bare 'A bert model' feature-extraction AutoModel '1 layers of 16.*'
+card bert_qa-hf 'A bert model with a task head' question-answering AutoModelForQuestionAnswering \
+    '1 layers of 16.*'
+card roberta_ner-hf 'A roberta model with a task head' token-classification \
+    AutoModelForTokenClassification '1 layers of 16, 2 heads, 29 tokens.*'
+is "$(sed -n '/^language:/,/^lib/p' hf/README.md | paste -sd ' ')" \
+    'language: - "xx" library_name: transformers'
+if grep -qE '^language:|^## (Data|Options)|^Trained|reads the model.s tokens' nli-hf/README.md; then
+    fail "a card says what nobody knows"
+fi
+grep -qx "Trained by isoglot's .pretrain.: mlm." trained/README.md || fail "no word of the run"
+is "$(sed -n '/^## Options/,$p' trained/README.md | sed '1,3d;$d' | cmp - run/run.config)" ""
+is "$(sed -n '/^## Data/,/^## Options/p' trained/README.md | grep -cE '^\| .(train|valid)')" 1
+cp xx.shd kept.shd; rm xx.shd; ckpt export -q -o gone run; mv kept.shd xx.shd
+is "$(grep '^| .train' gone/README.md)" '| `train` | `xx.shd` | not there any more |'
+is "$(grep '^| .train' trained/README.md)" \
+    "| \`train\` | \`xx.shd\` | $(grep -oE '[0-9a-f]{16} \|$' trained/README.md)"
+
 # refused, with a line that says why; nothing is left behind
 edit() { rm -rf broken-hf; cp -r "$G/$1" broken-hf; sed -i "$2" broken-hf/config.json; }
 # FOLDER SED PATTERN: its config.json so changed is refused with this; with a line about config.json

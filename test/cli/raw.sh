@@ -185,12 +185,21 @@ is "$(sed -n '/^language:/,/^library/p' s.bert/README.md | paste -sd ' ')" \
 grep -qx "Trained by isoglot's .align-post.: moco,tlm." s.bert/README.md
 grep -qE "^\| .parallel. \| .both. \| [0-9a-f]{16} \|$" s.bert/README.md
 grep -qx 'parallel = de-en=both,both' s.bert/README.md
+grep -qx '# A bert model for sentences' s.bert/README.md
+grep -qx "A sentence's vector is the state of its first token." s.bert/README.md
+grep -qx "A sentence's vector is the mean of its states." p.bert/README.md
+grep -qx 'pipeline_tag: sentence-similarity' p.bert/README.md
+is "$(tr -d ' \n' < s.bert/sentence_bert_config.json)" '{"max_seq_length":12,"do_lower_case":false}'
 # our own rules go into no tokenizer of theirs: refused, or a tokenizer of tokens, as whose words
 # the model's come back in their order
 fails 1 "cuts text by its tokenizer and codes: .* tokenize --subwords run/last makes them" \
     ckpt export -o own --to bart --src de --tgt en run
 [ ! -e own ] || fail "an export that is refused"
 ckpt export -q --tokens-only -o own --src de --tgt en run
+grep -qx '# A bart model that translates' own/README.md
+grep -qx 'pipeline_tag: translation' own/README.md
+grep -qx 'print(model.generate(\*\*batch))' own/README.md
+grep -q '^The tokenizer reads the model.s tokens, one space between them' own/README.md
 ckpt import -q -o back.own own
 is "$(awk '{ print $1 }' back.own/vocab | sha256sum)" \
     "$(awk '{ print $1 }' run/last/vocab | sha256sum)"
