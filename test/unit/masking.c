@@ -11,6 +11,7 @@
 #include "common/files/file.h"
 #include "common/mem.h"
 #include "lib/batch/masked.h"
+#include "lib/data/corpus.h"
 #include "lib/data/pairs.h"
 #include "lib/engine/mix.h"
 #include "lib/masking/masking.h"
@@ -811,6 +812,83 @@ static void a_tossed_pair_is_the_same_pair_for_all_and_turned_half_the_time(void
     assert_true(abs(turned - 5000) < 150); /* three standard deviations */
 }
 
+/* --- epochs --- */
+
+/* Sentences of these lengths, all of one token. */
+static struct shard_block block(const int *length, uint32_t n)
+{
+    struct shard_block b = { .sentences = n };
+    b.at = mem_zero((size_t)n + 1, sizeof *b.at);
+    for (uint32_t s = 0; s < n; s++) b.at[s + 1] = b.at[s] + (uint32_t)length[s];
+    b.tokens = b.at[n];
+    b.ids = mem_zero((size_t)b.tokens + 1, sizeof *b.ids);
+    return b;
+}
+
+/* Batches of a pass over a setup's text or pairs; form: TLM's option. */
+static double epoch(const char *name, struct setup s, const char *form)
+{
+    const struct objective *o = named(name);
+    struct vocab *v = some_words();
+    struct masking how = masking_defaults;
+    void *self = mem_zero(1, o->self);
+    s.vocab = v;
+    s.masking = &how;
+    if (form) *(int *)((char *)self + o->options[0].at) = !strcmp(form, "ppa");
+    if (o->open(self, &s) < 0) fail_msg("%s", err_msg());
+    double batches = o->epoch(self);
+    o->close(self);
+    free(self);
+    vocab_free(v);
+    return batches;
+}
+
+static void epochs_are_of_what_is_learnt_from(void **state)
+{
+    (void)state;
+    /* of 1 to 4 tokens: three sentences, 9 tokens */
+    static const int length[] = { 3, 0, 5, 2, 4 };
+    struct model_config c;
+    model_config_init(&c);
+    c.positions = 50;
+    struct corpus text = { .all = block(length, 5), .order_epoch = -1 };
+    struct corpora all = { .c = &text, .n = 1 };
+    struct setup s = { .c = &c, .text = &all, .tokens = 10, .longest = 4 };
+    assert_true(epoch("mlm", s, NULL) == (9 + 2 * 3) / 10.);
+    s.documents = true;
+    assert_true(epoch("mlm", s, NULL) == (9 + 3 * 3) / 10.);
+    s.documents = false, s.stream = true;
+    assert_true(epoch("mlm", s, NULL) == 9 / 10.);
+    s.stream = false, s.sentences = 4;
+    assert_true(epoch("mlm", s, NULL) == 3 / 4.);
+    corpus_free(&text);
+    /* pairs of 5 and 4 tokens, and one more where 9 are not too long; one has an empty side */
+    static const int one[] = { 2, 3, 1, 4 }, two[] = { 3, 1, 0, 9 };
+    struct pairs p = { .side = { block(one, 4), block(two, 4) }, .name = "xa-xb" };
+    s = (struct setup){ .c = &c, .pairs = &p, .n_pairs = 1, .tokens = 10, .longest = 5 };
+    assert_true(epoch("tlm", s, "xlm") == (9 + 2 * 4) / 10.);
+    assert_true(epoch("tlm", s, "ppa") == (9 + 2 * 3) / 10.);
+    s.longest = 9;
+    assert_true(epoch("tlm", s, "xlm") == (22 + 3 * 4) / 10.);
+    /* one run of positions over both sides, or one for each */
+    c.positions = 8;
+    assert_true(epoch("tlm", s, "ppa") == (9 + 2 * 3) / 10.);
+    assert_true(epoch("tlm", s, "xlm") == (9 + 2 * 4) / 10.);
+    c.positions = 7;
+    assert_true(epoch("tlm", s, "ppa") == (4 + 3) / 10.);
+    c.positions = 5;
+    assert_true(epoch("tlm", s, "ppa") == 0);
+    assert_true(epoch("tlm", s, "xlm") == (9 + 2 * 4) / 10.);
+    c.positions = 4;
+    assert_true(epoch("tlm", s, "xlm") == 0);
+    s.sentences = 4, c.positions = 50;
+    assert_true(epoch("tlm", s, "xlm") == 3 / 4.);
+    /* joined pairs have their specials in place */
+    s.sentences = 0, s.segment = 3;
+    assert_true(epoch("tlm", s, "xlm") == 9 / 10.);
+    pairs_free(&p);
+}
+
 /* --- mixes --- */
 
 static void a_ratio_draws_one_objective_a_step(void **state)
@@ -869,6 +947,7 @@ int main(void)
         cmocka_unit_test(rows_are_picked_of_those_that_there_are),
         cmocka_unit_test(pairs_are_written_as_xlm_and_as_bert_write_them),
         cmocka_unit_test(a_tossed_pair_is_the_same_pair_for_all_and_turned_half_the_time),
+        cmocka_unit_test(epochs_are_of_what_is_learnt_from),
         cmocka_unit_test(a_ratio_draws_one_objective_a_step),
         cmocka_unit_test(an_auxiliary_objective_alone_brings_its_host_without_the_hosts_loss),
     };
