@@ -141,6 +141,24 @@ static void the_first_sample_of_a_group_is_found_at_once(void **state)
     corpora_free(&b);
 }
 
+static void the_tokens_that_occur_are_known(void **state)
+{
+    (void)state;
+    static bool occurs[VOCAB];
+    struct corpus c;
+    struct corpora cs = one(&c, &as_it_is, 30000);
+    uint32_t n = 0;
+    for (int i = 0; i < SENTENCES; i++)
+        for (int k = 0; k < 1 + i % 9; k++) occurs[10 + (k * 7919 + i) % 50000] = true;
+    for (uint32_t t = 0; t < VOCAB; t++) {
+        if (!occurs[t]) continue;
+        assert_true(n < c.blocks->n_seen);
+        assert_int_equal(c.blocks->seen[n++], t);
+    }
+    assert_int_equal(c.blocks->n_seen, n);
+    corpora_free(&cs);
+}
+
 static void sizes_are_those_of_the_whole_text(void **state)
 {
     (void)state;
@@ -245,6 +263,7 @@ int main(void)
         cmocka_unit_test(each_sentence_comes_once_per_epoch),
         cmocka_unit_test(a_stream_goes_on_where_its_state_says),
         cmocka_unit_test(the_first_sample_of_a_group_is_found_at_once),
+        cmocka_unit_test(the_tokens_that_occur_are_known),
         cmocka_unit_test(sizes_are_those_of_the_whole_text),
         cmocka_unit_test(streams_are_cut_within_blocks),
         cmocka_unit_test(memory_is_what_was_said),
