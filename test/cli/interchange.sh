@@ -55,6 +55,44 @@ ckpt export -q --to xlm -o plainhf plainrun; ckpt import -q -o plainback plainhf
 cmp plainback/vocab <(cut -d " " -f 1 plain) || fail "words are spelt otherwise"
 for m in plainrun plainback; do echo 'mu l@@ io' | embed -q -m $m --lang aa -o $m.vec; done
 same plainback.vec plainrun.vec
+# its tokenizer.json reads what stands between spaces, framed as the layout has it: XLM's specials
+# are 0 to 4, and BERT's [PAD] [UNK] [CLS] [SEP] [MASK]; there a second text has a type of its own
+ckpt export -q --to bert --src aa -o plainbert plainrun
+reads() {   # FOLDER TYPE BOS EOS SPECIALS: in the order of their ids
+    local frame="{\"SpecialToken\":{\"id\":\"$3\",\"type_id\":0}},"
+    local end="{\"SpecialToken\":{\"id\":\"$4\",\"type_id\":0}}" id=0 added= vocab= s
+    frame+="{\"Sequence\":{\"id\":\"A\",\"type_id\":0}},$end"
+    for s in ${*:5}; do
+        added+=",{\"id\":$id,\"content\":\"$s\",\"single_word\":false,\"lstrip\":false,"
+        added+='"rstrip":false,"normalized":false,"special":true}'
+        vocab+="\"$s\":$id,"; id=$((id + 1))
+    done
+    number() { echo "$*" | tr ' ' '\n' | grep -nxF -- "$word" | sed 's/:.*//'; }
+    word=$3; local bos=$(($(number ${*:5}) - 1)); word=$4; local eos=$(($(number ${*:5}) - 1))
+    is "$(tr -d '\n\t' < $1/tokenizer.json | sed 's/}, {/},{/g')" '{"version":"1.0",'\
+'"truncation":null,"padding":null,"added_tokens":['"${added#,}"'],"normalizer":null,'\
+'"pre_tokenizer":{"type":"Split","pattern":{"String":" "},"behavior":"Removed","invert":false},'\
+'"post_processor":{"type":"TemplateProcessing","single":['"$frame"'],"pair":['"$frame"','\
+'{"Sequence":{"id":"B","type_id":'"$2}},$end"'],"special_tokens":{'"\"$3\":{\"id\":\"$3\","\
+"\"ids\":[$bos],\"tokens\":[\"$3\"]},\"$4\":{\"id\":\"$4\",\"ids\":[$eos],"\
+"\"tokens\":[\"$4\"]}}},\"decoder\":null,\"model\":{\"type\":\"WordLevel\","\
+"\"vocab\":{$vocab\"ka\":5,\"l@@\":6,\"io\":7,\"mu\":8},\"unk_token\":"\
+"\"$(echo "${*:5}" | grep -oiE '\S*unk\S*')\"}}" "$1/tokenizer.json"
+}
+reads plainhf 0 '<s>' '</s>' '<s>' '</s>' '<pad>' '<unk>' '<special1>'
+reads plainbert 1 '[CLS]' '[SEP]' '[PAD]' '[UNK]' '[CLS]' '[SEP]' '[MASK]'
+tr -d '\n\t' < plainhf/tokenizer_config.json > got
+is "$(cat got)" '{"tokenizer_class":"PreTrainedTokenizerFast","bos_token":"<s>",'\
+'"eos_token":"</s>","pad_token":"<pad>","unk_token":"<unk>","mask_token":"<special1>",'\
+'"cls_token":"</s>","sep_token":"</s>","model_max_length":16}'
+is "$(tr -d '\n\t' < plainbert/tokenizer_config.json | grep -o '"cls_token.*')" \
+    '"cls_token":"[CLS]","sep_token":"[SEP]","model_max_length":16}'
+# and BERT's own files say how they cut
+is "$(tr -d '\n\t' < hf/tokenizer_config.json | sed 's/,"bos.*//')" \
+    '{"do_lower_case":false,"strip_accents":false,"tokenize_chinese_chars":true,'\
+'"tokenizer_class":"BertTokenizer"'
+is "$(tr -d '\n\t' < hf2/tokenizer_config.json | sed 's/,"bos.*//')" \
+    '{"do_lowercase_and_remove_accent":true,"tokenizer_class":"XLMTokenizer"'
 
 # a translator that starts from it, and an average, take it along too
 finetune -q --task mt --model bert --parallel xx-yy=text,text --tokens 100 --steps 1 --out mt

@@ -78,7 +78,7 @@ done
 # those in the middle. Pairs with a side that is empty or too long are no pairs
 pretrain "${small[@]}" --train aa=aa.shd --train bb=bb.shd --no-encoder-langs --tokens 100 \
     --out base
-sort -u aa | head -n 10 > once; cat once > twice; for i in 1 2 3; do sed -n 4p once; done >> twice
+sort -u aa | sed -n 1,10p > once; cat once > twice; for i in 1 2 3; do sed -n 4p once; done >> twice
 { cat twice; echo w00; echo; seq 30 | sed 's/.*/w00/' | paste -sd ' '; } > longer
 { cat twice; echo; echo w00; echo w01; } > other
 tac once > turned

@@ -116,7 +116,8 @@ static void each_number_follows_from_the_others(void **state)
             near(x.peak, 100 * x.gflops / peak, 0.01 + 0.5 / x.peak, "share of the peak");
         }
         assert_int_equal(x.numbers, flops[i] > 0 ? 6 : 4);
-        if (bytes[i] > 0) near(x.gbytes * seconds, bytes[i] * 1e-9, 0.01 + 0.06 / x.gbytes, from[i]);
+        if (bytes[i] > 0)
+            near(x.gbytes * seconds, bytes[i] * 1e-9, 0.01 + 0.06 / x.gbytes, from[i]);
         sum += seconds;
         all += flops[i];
     }
