@@ -792,6 +792,89 @@ static void each_layout_takes_what_it_can_say(void **state)
     assert_non_null(strstr(err_msg(), "this model's activation is relu (bert"));
 }
 
+/* What a class of transformers computes becomes a head: it is called by its labels, and reads as
+ * their scripts do. */
+static void heads_are_called_by_their_labels(void **state)
+{
+    static const struct {
+        enum hf_layout l;
+        const char *class, *labels, *ask;
+        int positions;
+        const char *name;
+        int outputs, n_labels, longest, question, stride;
+        enum kern_act hidden;
+        enum model_task task;
+        bool two;
+    } t[] = {
+        { HF_BERT, "BertForTokenClassification", "{\"1\": \"I-X\", \"0\": \"O\"}", NULL, 512,
+          "ner", 2, 2, 512, 0, 0, KERN_NONE, MODEL_TASK_TAG, false },
+        { HF_ROBERTA, "RobertaForTokenClassification", "{\"0\": \"B\", \"1\": \"V\"}", NULL, 99,
+          "tag", 2, 2, 99, 0, 0, KERN_NONE, MODEL_TASK_TAG, false },
+        { HF_XLM_ROBERTA, "XLMRobertaForSequenceClassification",
+          "{\"0\": \"other\", \"1\": \"ENTAILMENT\", \"2\": \"x\"}", NULL, 99, "nli", 3, 3, 99, 0,
+          0, KERN_TANH, MODEL_TASK_CLASS, true },
+        { HF_BERT, "BertForSequenceClassification", NULL, NULL, 99, "class", 2, 2, 99, 0, 0,
+          KERN_TANH, MODEL_TASK_CLASS, false },
+        { HF_BERT, "BertForSequenceClassification", NULL, "pairs", 99, "pairs", 2, 2, 99, 0, 0,
+          KERN_TANH, MODEL_TASK_CLASS, false },
+        { HF_XLM, "XLMForSequenceClassification", "{\"0\": \"a\"}", NULL, 99, "class", 1, 1, 99, 0,
+          0, KERN_NONE, MODEL_TASK_CLASS, false },
+        { HF_ROBERTA, "RobertaForQuestionAnswering", NULL, NULL, 512, "qa", 2, 0, 384, 64, 128,
+          KERN_NONE, MODEL_TASK_SPAN, true },
+        { HF_XLM, "XLMForQuestionAnsweringSimple", NULL, "span", 384, "span", 2, 0, 384, 64, 128,
+          KERN_NONE, MODEL_TASK_SPAN, false },
+        { HF_BERT, "BertForQuestionAnswering", NULL, "none", 99, NULL },
+        { HF_BERT, "RobertaForQuestionAnswering", NULL, NULL, 99, NULL },
+        { HF_BART, "BartForSequenceClassification", NULL, NULL, 99, NULL },
+    };
+    struct model_config c;
+    char json[2000];
+    (void)state;
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        model_config_init(&c);
+        c.positions = t[i].positions;
+        snprintf(json, sizeof json, "{\"architectures\": [\"Other\", \"%s\"]%s%s}", t[i].class,
+                 t[i].labels ? ", \"id2label\": " : "", t[i].labels ? t[i].labels : "");
+        if (hf_head_parse(t[i].l, &c, json, "config.json", t[i].ask) < 0)
+            fail_msg("%s", err_msg());
+        assert_int_equal(c.n_heads, t[i].name != NULL);
+        if (!t[i].name) continue;
+        const struct model_head *h = &c.head[0];
+        assert_string_equal(h->name, t[i].name);
+        assert_true(h->outputs == t[i].outputs && h->n_labels == t[i].n_labels
+                    && h->hidden == t[i].hidden);
+        assert_true(h->reads.task == t[i].task && h->reads.pair_two == t[i].two
+                    && h->reads.longest == t[i].longest && h->reads.question == t[i].question
+                    && h->reads.stride == t[i].stride);
+        if (i == 0) assert_string_equal(h->label[1], "I-X");
+        if (i == 3) assert_string_equal(h->label[1], "LABEL_1");
+        assert_int_equal(hf_head_fits(t[i].l, h), 0);
+    }
+    /* labels are as many as there are numbers from 0 on, 64 at most */
+    for (int n = 64; n <= 65; n++) {
+        size_t at = (size_t)sprintf(json, "{\"architectures\": [\"BertForTokenClassification\"], "
+                                          "\"id2label\": {");
+        for (int i = 0; i < n; i++)
+            at += (size_t)sprintf(json + at, "%s\"%d\": \"l%d\"", i ? ", " : "", i, i);
+        strcpy(json + at, "}}");
+        model_config_init(&c);
+        int rc = hf_head_parse(HF_BERT, &c, json, "config.json", NULL);
+        assert_int_equal(rc, n == 64 ? 0 : -1);
+        if (n == 64) assert_string_equal(c.head[0].label[63], "l63");
+        else assert_non_null(strstr(err_msg(), "\"id2label\" has 65 labels, not from 1 to 64"));
+    }
+    static const char *const bad[] = { "{}", "{\"1\": \"a\"}", "{\"0\": \"a\", \"00\": \"b\"}",
+                                       "{\"0x\": \"a\"}", "{\"\": \"a\"}", "{\"0\": 1}",
+                                       "{\"-1\": \"a\"}" };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        model_config_init(&c);
+        snprintf(json, sizeof json, "{\"architectures\": [\"BertForTokenClassification\"], "
+                                    "\"id2label\": %s}", bad[i]);
+        if (hf_head_parse(HF_BERT, &c, json, "config.json", NULL) == 0) fail_msg("%s", bad[i]);
+        if (!strstr(err_msg(), "config.json: \"id2label\"")) fail_msg("%s", err_msg());
+    }
+}
+
 /* Views of the numbers 0.5, 1.5, ... 23.5 in one storage (strided() of the script). */
 static void tensors_that_are_not_contiguous(void **state)
 {
@@ -884,6 +967,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_is_not_computed_here_is_refused),
         cmocka_unit_test(what_a_model_has_is_written),
         cmocka_unit_test(each_layout_takes_what_it_can_say),
+        cmocka_unit_test(heads_are_called_by_their_labels),
         cmocka_unit_test(bert),
         cmocka_unit_test(a_bert_with_gelu_by_tanh),
         cmocka_unit_test(a_bare_bert_in_pytorchs_zip),
