@@ -317,7 +317,7 @@ for bpe in (False, True):
     models.append((spm_model([(x, 8 if x == "b" else s, t) for x, s, t in pieces]
                              + [("bb", 0, USER)], bpe), ["bb abb b", "abbb", "bbab bbb"]))
     # the first id is a piece as any other
-    models.append((spm_model(pieces[::-1], bpe), texts + ["E eE"]))
+    models.append((spm_model(pieces[::-1], bpe), texts + ["E eE xEx"]))
 models.append((spm_model(pieces + [("<0x%02X>" % i, 0, BYTE) for i in range(256)], False,
                          fallback=True), ["x\u00e9 ab\u20ac\U0001f600c", "\x01\x7f~"]))
 lines = []

@@ -133,6 +133,139 @@ static void kinds_and_settings_follow_from_the_stages(void **state)
     }
 }
 
+#define UNIGRAM(vocab, unk) \
+    "{\"model\":{\"type\":\"Unigram\",\"unk_id\":" unk ",\"vocab\":" vocab "}}"
+#define WORDPIECE(rest, vocab) \
+    "{\"model\":{\"type\":\"WordPiece\"," rest "\"vocab\":" vocab "}}"
+#define BPE(rest, merges) \
+    "{\"model\":{\"type\":\"BPE\"," rest "\"vocab\":{\"a\":0,\"b\":1,\"ab\":2}," \
+    "\"merges\":" merges "}}"
+#define MAP(base64) "{\"type\":\"Precompiled\",\"precompiled_charsmap\":\"" base64 "\"}"
+#define DELIMITER(c) "{\"type\":\"CharDelimiterSplit\",\"delimiter\":\"" c "\"}"
+#define STAGE(stage, what) \
+    "{\"" stage "\":" what "," \
+    "\"model\":{\"type\":\"WordLevel\",\"unk_token\":\"u\",\"vocab\":{\"u\":0}}}"
+
+/* Each is what precedes it but for one thing. */
+static void what_is_wrong_in_a_tokenizer_json_is_said(void **state)
+{
+    (void)state;
+    static const struct { const char *json, *why; } t[] = {
+        { "[]", "t: has no \"model\"" },
+        { "{}", "t: has no \"model\"" },
+        { UNIGRAM("[[\"u\",0],[\"a\",-1]]", "1"), NULL },
+        { UNIGRAM("[[\"u\",0],[\"a\",-1]]", "2"), "\"unk_id\" is not one of its pieces" },
+        { UNIGRAM("[[\"u\",0],[\"a\",-1]]", "0.5"), "\"unk_id\" is not one of its pieces" },
+        { UNIGRAM("{\"u\":0}", "0"), "has no vocabulary" },
+        { UNIGRAM("[[\"u\",0],[\"a\"],[\"b\",1]]", "0"), "item 1 of \"vocab\" is not a piece" },
+        { UNIGRAM("[[\"u\",0],[1,1],3]", "0"), "item 1 of \"vocab\" is not a piece" },
+        { UNIGRAM("[[\"u\",0],[\"a\",1e999]]", "0"), "item 1 of \"vocab\" is not a piece" },
+        { UNIGRAM("[[\"u\",0],3,[\"b\",1]]", "0"), "item 1 of \"vocab\" is not a piece" },
+        { WORDPIECE("\"unk_token\":\"a\",", "{\"a\":0,\"b\":70000}"), NULL },
+        { WORDPIECE("\"unk_token\":\"a\",", "{\"a\":0,\"b\":16777216}"), "\"b\" has no id" },
+        { WORDPIECE("\"unk_token\":\"a\",", "{\"a\":0,\"b\":-1}"), "\"b\" has no id" },
+        { WORDPIECE("\"unk_token\":\"a\",", "{\"a\":0,\"b\":0.5}"), "\"b\" has no id" },
+        { WORDPIECE("\"unk_token\":\"a\",", "{\"a\":0,\"b\":0}"),
+          "tokens \"a\" and \"b\" have the id 0" },
+        { WORDPIECE("\"unk_token\":\"a\",", "[]"), "has no vocabulary" },
+        { WORDPIECE("\"unk_token\":\"c\",", "{\"a\":0}"), "\"c\" is not in the vocabulary" },
+        { WORDPIECE("", "{\"a\":0}"), "has no \"unk_token\"" },
+        { WORDPIECE("\"unk_token\":\"a\",\"max_input_chars_per_word\":-1,", "{\"a\":0}"),
+          "\"max_input_chars_per_word\" is not a number" },
+        { WORDPIECE("\"unk_token\":\"a\",\"continuing_subword_prefix\":\"@@\",", "{\"a\":0}"),
+          "continuing_subword_prefix @@ is not supported" },
+        { BPE("", "[\"a b\"]"), NULL },
+        { BPE("\"dropout\":0,\"end_of_word_suffix\":\"\",", "[[\"a\",\"b\"]]"), NULL },
+        { BPE("\"dropout\":1,", "[]"), "a dropout of merges is not supported" },
+        { BPE("\"unk_token\":\"u\",", "[]"), "\"u\" is not in the vocabulary" },
+        { BPE("", "{}"), "has no merges" },
+        { BPE("", "[\"a b\",\"ab\"]"), "merge 1 is not of two tokens" },
+        { BPE("", "[\"a b c\"]"), "merge 0 is not of two tokens" },
+        { BPE("", "[[\"a\"]]"), "merge 0 is not of two tokens" },
+        { BPE("", "[[1,\"b\"]]"), "merge 0 is not of two tokens" },
+        { BPE("", "[\"b a\"]"), "merge 0, \"b a\", is of or into tokens" },
+        { BPE("", "[\"a c\"]"), "merge 0, \"a c\", is of or into tokens" },
+        { STAGE("normalizer", "{\"type\":\"NFD\"}"), NULL },
+        { STAGE("normalizer", "{\"type\":\"NFX\"}"), "the normalizer NFX is not supported" },
+        { STAGE("normalizer", "{}"), "the normalizer (unnamed) is not supported" },
+        { STAGE("normalizer", "{\"type\":\"Sequence\"}"), "Sequence without \"normalizers\"" },
+        { STAGE("normalizer", "{\"type\":\"Replace\",\"content\":\"\"}"),
+          "a Replace without a \"pattern\"" },
+        { STAGE("normalizer", MAP("BAAAAAAAAAA=")), NULL },
+        { STAGE("normalizer", MAP("BAAAAAAAAA")),
+          "a character map that is cut short" },
+        { STAGE("normalizer", MAP("BAAA-AAAAAA=")),
+          "a character map that is not base64" },
+        { STAGE("pre_tokenizer", "{\"type\":\"Sequence\"}"), "Sequence without \"pretokenizers\"" },
+        { STAGE("pre_tokenizer", "{\"type\":\"X\"}"), "the pre-tokenizer X is not supported" },
+        { STAGE("pre_tokenizer", DELIMITER("\u00e9")), NULL },
+        { STAGE("pre_tokenizer", DELIMITER("ab")),
+          "\"delimiter\" of CharDelimiterSplit is not one character" },
+        { STAGE("pre_tokenizer", DELIMITER("")),
+          "\"delimiter\" of CharDelimiterSplit is not one character" },
+        { STAGE("pre_tokenizer", "{\"type\":\"Metaspace\"}"),
+          "\"replacement\" of Metaspace is not one character" },
+        { STAGE("pre_tokenizer", "{\"type\":\"Metaspace\",\"replacement\":\"_\","
+                                 "\"prepend_scheme\":\"last\"}"),
+          "the prepend_scheme last is not supported" },
+        { STAGE("pre_tokenizer", "{\"type\":\"Punctuation\",\"behavior\":\"Lost\"}"),
+          "the behavior Lost is not supported" },
+        { STAGE("pre_tokenizer", "{\"type\":\"Split\",\"pattern\":{\"Regex\":\"(\"}}"),
+          "the pattern \"(\" is not supported: missing closing parenthesis" },
+        { STAGE("added_tokens", "[{\"id\":1,\"content\":\"x\"}]"), NULL },
+        { STAGE("added_tokens", "[{\"id\":1}]"), "an added token without content or id" },
+        { STAGE("added_tokens", "[{\"content\":\"x\"}]"), "an added token without content or id" },
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        struct tokjson *j = tokjson_read(t[i].json, strlen(t[i].json), "t");
+        if (!j != !!t[i].why) fail_msg("%s: %s", t[i].json, j ? "is read" : err_msg());
+        if (!j && (!strstr(err_msg(), t[i].why) || strncmp(err_msg(), "t: ", 3)))
+            fail_msg("%s: \"%s\", not \"%s\"", t[i].json, err_msg(), t[i].why);
+        tokjson_free(j);
+    }
+}
+
+/* Ids without a token, and what a line cannot hold. */
+static void tokens_by_their_ids(void **state)
+{
+    (void)state;
+    static const char json[] =
+        "{\"added_tokens\":[{\"id\":5,\"content\":\"x y\"},{\"id\":1,\"content\":\"z\"},"
+        "{\"id\":7,\"content\":\"\"}],\"model\":{\"type\":\"WordLevel\","
+        "\"unk_token\":\"u\",\"vocab\":{\"b\":1,\"u\":0,\"c\":3}}}";
+    struct tokjson *t = tokjson_read(json, sizeof json - 1, "t");
+    assert_non_null(t);
+    assert_int_equal(tokjson_size(t), 6);
+    static const char *const token[] = { "u", "z", NULL, "c", NULL, "x y" };
+    for (uint32_t i = 0; i < 6; i++)
+        if (token[i]) assert_string_equal(tokjson_token(t, i), token[i]);
+        else assert_null(tokjson_token(t, i));
+    struct tbuf out = { 0 };
+    json_pieces(t, "cx yz", 5, &out);
+    tokjson_spell(t, 5, "<five>");
+    /* of what is not there nothing is spelt */
+    tokjson_spell(t, 4, "<four>");
+    tokjson_spell(t, 6, "<six>");
+    json_pieces(t, "x y", 3, &out);
+    tbuf_byte(&out, 0);
+    assert_string_equal(out.p, "c <id5> z<five>");
+    tbuf_free(&out);
+    tokjson_free(t);
+}
+
+/* A byte's character is the byte's: GPT-2's table (bytes_to_unicode). */
+static void bytes_and_their_characters(void **state)
+{
+    (void)state;
+    int next = 256, back = 0;
+    for (int b = 0; b < 256; b++) {
+        bool seen = (b >= 33 && b <= 126) || (b >= 161 && b <= 172) || (b >= 174 && b <= 255);
+        assert_int_equal(tokjson_byte((uint32_t)(seen ? b : next++)), b);
+    }
+    for (uint32_t c = 0; c < 0x400; c++) back += tokjson_byte(c) >= 0;
+    assert_int_equal(back, 256);
+}
+
 /* --- SentencePiece ---------------------------------------------------------------------------- */
 
 static void *read_spm(const char *s, size_t n)
@@ -169,6 +302,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_stage_of_a_tokenizer_json_is_the_librarys),
         cmocka_unit_test(kinds_and_settings_follow_from_the_stages),
+        cmocka_unit_test(what_is_wrong_in_a_tokenizer_json_is_said),
+        cmocka_unit_test(tokens_by_their_ids),
+        cmocka_unit_test(bytes_and_their_characters),
         cmocka_unit_test(each_setting_of_a_sentencepiece_model_is_the_librarys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
