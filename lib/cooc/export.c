@@ -126,14 +126,17 @@ int cooc_view_each(const struct cooc_view *w, int (*each)(void *, uint32_t, uint
 
 size_t cooc_print(char *to, cooc_x x)
 {
-    /* Below 9e12 six decimals still fit in the 64 bits of v; above, whole counts are printed as
-     * such, since a double would round those over 2^53. */
+    /* Whole counts of that size are printed as such, since a double would round those over 2^53. */
     if (x >= 9e12L && x < 0x1p64L && x == (cooc_x)(uint64_t)x)
         return (size_t)sprintf(to, "%" PRIu64, (uint64_t)x);
     if (!(x >= 0 && x < 9e12L)) return (size_t)snprintf(to, 40, "%.17g", (double)x);
-    uint64_t v = (uint64_t)((double)x * 1e6 + 0.5), whole = v / 1000000, part = v % 1000000;
+    /* apart, since a double has no room for a large number and six decimals */
+    uint64_t whole = (uint64_t)(double)x,
+             part = (uint64_t)(((double)x - (double)whole) * 1e6 + 0.5);
+    whole += part == 1000000;
+    part %= 1000000;
     /* A value that six decimals would show as 0 is not 0. */
-    if (v == 0 && x > 0) return (size_t)snprintf(to, 40, "%.6g", (double)x);
+    if (!whole && !part && x > 0) return (size_t)snprintf(to, 40, "%.6g", (double)x);
     char digits[24];
     size_t n = 0, k = sizeof digits;
     do digits[--k] = (char)('0' + whole % 10); while (whole /= 10);
