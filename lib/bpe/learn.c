@@ -425,7 +425,6 @@ static void merge(struct learn *l, uint32_t pair, uint32_t merged)
         last = place[i];
     }
     if (last) see_both(l, last, cells);
-    l->pair[pair].n = 0;
     new_pairs(l, &l->on_left);
     new_pairs(l, &l->on_right);
 }

@@ -69,13 +69,15 @@ static void slow_apply(struct slow *w, const struct codes *c)
     }
 }
 
-static void random_word(char *s, int most)
+static void word_of(char *s, int most, int alphabet)
 {
     int n = 1 + (int)rng_next_below(&rng, (uint64_t)most),
-        letters = 1 + (int)rng_next_below(&rng, 4);
-    for (int i = 0; i < n; i++) s[i] = "abcd"[rng_next_below(&rng, (uint64_t)letters)];
+        letters = 1 + (int)rng_next_below(&rng, (uint64_t)alphabet);
+    for (int i = 0; i < n; i++) s[i] = (char)('A' + (int)rng_next_below(&rng, (uint64_t)letters));
     s[n] = 0;
 }
+
+static void random_word(char *s, int most) { word_of(s, most, 4); }
 
 /* Words that are freed while they are learned from. */
 struct learned { struct word_counts *counts; struct counted_word *words; };
@@ -110,10 +112,15 @@ static void merges_are_learned_in_the_order_of_counting_all_pairs_anew(void **st
     (void)state;
     static char words[60][40];
     static struct slow w[60];
-    for (int round = 0; round < 60; round++) {
-        int n = 2 + (int)rng_next_below(&rng, 58);
-        for (int i = 0; i < n; i++) { random_word(words[i], 14); slow_split(&w[i], words[i], 2); }
-        struct codes c = learn_from(words, n, 200, 2);
+    for (int round = 0; round < 63; round++) {
+        /* of many letters: pairs that share a letter, and a place in the table of pairs */
+        bool many = round >= 60;
+        int n = many ? 60 : 2 + (int)rng_next_below(&rng, 58);
+        for (int i = 0; i < n; i++) {
+            word_of(words[i], 14, many ? 58 : 4);
+            slow_split(&w[i], words[i], 2);
+        }
+        struct codes c = learn_from(words, n, 200, many ? 4 : 2);
         size_t r = 0;
         for (;; r++) {
             static struct { char left[40], right[40]; uint64_t count; } pair[4000];
@@ -139,7 +146,7 @@ static void merges_are_learned_in_the_order_of_counting_all_pairs_anew(void **st
                 if (by == 0) by = strcmp(pair[p].right, pair[best].right);
                 if (by > 0) best = p;
             }
-            if (best < 0 || pair[best].count < 2) break;
+            if (best < 0 || pair[best].count < (many ? 4 : 2)) break;
             char left[64], right[64];
             assert_true(r < c.n);
             op(&c, r, left, right);
@@ -341,6 +348,11 @@ static void bad_codes_are_refused_with_their_line(void **state)
     assert_int_equal(c.version, 2);
     assert_int_equal(c.n, 1);
     codes_free(&c);
+    static const char counted[] = "a b 3\nb c 10\nc d 18446744073709551615\n";
+    assert_int_equal(codes_parse(&c, "c", counted, sizeof counted - 1, 0), 0);
+    assert_true(c.n == 3 && c.v[0].count == 3 && c.v[1].count == 10);
+    assert_true(c.v[2].count == UINT64_MAX && c.format == CODES_FASTBPE && c.version == 2);
+    codes_free(&c);
     static const char ends[] = "a b \r\r \r\nc d\r "; /* lines end before any mixture of these */
     assert_int_equal(codes_parse(&c, "c", ends, sizeof ends - 1, 0), 0);
     assert_int_equal(c.n, 2);
@@ -355,10 +367,10 @@ static void counts_do_not_depend_on_threads(void **state)
 {
     (void)state;
     FILE *f = fopen("text", "w");
-    uint64_t most = 0;
+    uint64_t zeros = 0;
     for (int i = 0; i < 300000; i++) {
         uint64_t w = rng_next_below(&rng, 1 + rng_next_below(&rng, 20000));
-        most += w == 0;
+        zeros += w == 0;
         fprintf(f, "w%llu%c", (unsigned long long)w, i % 11 ? ' ' : '\n');
     }
     fclose(f);
@@ -381,7 +393,10 @@ static void counts_do_not_depend_on_threads(void **state)
         assert_int_equal(v[0][i].n, v[1][i].n);
         assert_memory_equal(v[0][i].s, v[1][i].s, v[0][i].n);
     }
-    assert_int_equal(v[0][0].count, most);
+    size_t at = 0;
+    while (at < n[0] && !(v[0][at].n == 2 && !memcmp(v[0][at].s, "w0", 2))) at++;
+    assert_true(at < n[0]);
+    assert_int_equal(v[0][at].count, zeros);
     for (int t = 0; t < 2; t++) { free(v[t]); word_counts_free(w[t]); }
 }
 

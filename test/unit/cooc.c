@@ -19,6 +19,7 @@
 #include "common/text/shard.h"
 #include "common/thread.h"
 #include "lib/cooc/cooc_values.h"
+#include "lib/cooc/export.h"
 #include "lib/cooc/half.h"
 #include "lib/cooc/pairs.h"
 #include "lib/count/count.h"
@@ -479,6 +480,142 @@ static void values_are_log_X_and_f(void **state)
     corpus_free(&c[1]);
 }
 
+/* Above 65,536 ids columns are 32 bits wide: of "far near far" with far = 69999. */
+static void ids_above_16_bits(void **state)
+{
+    (void)state;
+    enum { WORDS = 70000 };
+    char (*name)[8] = mem_alloc(WORDS * sizeof *name);
+    const char **token = mem_alloc(WORDS * sizeof *token);
+    for (int i = 0; i < WORDS; i++) {
+        sprintf(name[i], "w%d", i);
+        token[i] = name[i];
+    }
+    struct vocab *v = vocab_make(token, NULL, WORDS);
+    file_write("wide.txt", "w69999 w4000 w69999\nw4463 w4000\n", 32);
+    struct cooc_count_opts o = { .vocab = v, .memory = (size_t)1 << 30, .threads = 1 };
+    cooc_scheme_init(&o.scheme, 2, COOC_GLOVE, COOC_SYMMETRIC, COOC_GAP);
+    count(&(struct cooc_input){ "", "wide.txt" }, 1, &o, "wide.cooc");
+    struct cooc_values_opts vo = cooc_values_defaults;
+    for (int raw = 0; raw < 2; raw++) {
+        vo.raw_f = raw;
+        struct cooc_values *x = cooc_values_load("wide.cooc", &vo);
+        assert_non_null(x);
+        assert_int_equal(cooc_values_ids(x), WORDS + VOCAB_SPECIALS);
+        assert_int_equal(cooc_values_window(x), 2);
+        assert_int_equal(cooc_values_weights(x), COOC_GLOVE);
+        assert_int_equal(cooc_values_pairs(x), 3);
+        /* 8 bytes a row, 8 a pair, 4 more for what f is of */
+        size_t rows = 8 * (WORDS + VOCAB_SPECIALS + 1), pairs = 3 * (raw ? 12 : 8);
+        assert_in_range(cooc_values_bytes(x), rows + pairs + 1, rows + pairs + 256);
+        /* 69999 is 4463 and 2^16 */
+        static const uint32_t id[][2] = { { 69999, 4000 }, { 4463, 4000 }, { 69999, 69999 } };
+        static const double want[] = { 2, 1, 1 };
+        for (int i = 0; i < 3; i++) {
+            float l, f;
+            for (int turn = 0; turn < 2; turn++) {
+                assert_true(cooc_value(x, id[i][turn] + VOCAB_SPECIALS,
+                                       id[i][!turn] + VOCAB_SPECIALS, &l, &f));
+                assert_float_equal(l, log(want[i]), 1e-6);
+                assert_float_equal(f, pow(want[i] / 100, 0.75), 1e-6);
+            }
+        }
+        float l, f;
+        assert_false(cooc_value(x, 4463 + VOCAB_SPECIALS, 69999 + VOCAB_SPECIALS, &l, &f));
+        cooc_values_free(x);
+    }
+    vo.xmax = 0;
+    assert_null(cooc_values_load("wide.cooc", &vo));
+    assert_non_null(strstr(err_msg(), "xmax must be positive"));
+    vo.xmax = 100, vo.alpha = -0.5;
+    assert_null(cooc_values_load("wide.cooc", &vo));
+    vo.alpha = 0;
+    struct cooc_values *x = cooc_values_load("wide.cooc", &vo);
+    assert_non_null(x);
+    cooc_values_free(x);
+    vocab_free(v);
+    free(token);
+    free(name);
+}
+
+/* Six decimals without zeros at their end, as printf rounds them; whole numbers with all digits. */
+static void numbers_as_they_are_printed(void **state)
+{
+    (void)state;
+    char got[48], want[48];
+    for (int i = 0; i < 20000; i++) {
+        /* whole numbers of up to 13 digits, and of up to 9 with decimals */
+        double x = (double)below(9000) * pow(10, below(10))
+                   + (double)below(2000000000) / pow(10, below(12));
+        snprintf(want, sizeof want, "%.6f", x);
+        /* halves of the last place go up here, and by the double's digits there */
+        if (fabs(fmod(fmod(x, 1) * 1e6, 1) - 0.5) < 1e-3 || x < 5e-7) continue;
+        for (size_t n = strlen(want); want[n - 1] == '0' || want[n - 1] == '.'; n--) {
+            bool point = want[n - 1] == '.';
+            want[n - 1] = 0;
+            if (point) break;
+        }
+        got[cooc_print(got, x)] = 0;
+        assert_string_equal(got, want);
+    }
+    static const struct { cooc_x x; const char *text; } t[] = {
+        { 0, "0" }, { 1, "1" }, { 10, "10" }, { 0.5, "0.5" }, { 0.000001L, "0.000001" },
+        { 4e-7, "4e-07" }, { 1.25e-9, "1.25e-09" }, { 8999999999999.5, "8999999999999.5" },
+        { 9e12L, "9000000000000" }, { 9000000000000.5, "9000000000000.5" },
+        { 9007199254740993.0L, "9007199254740993" }, { 0x1p63L, "9223372036854775808" },
+        { 18446744073709551615.0L, "18446744073709551615" },
+        { 0x1p64L, "1.8446744073709552e+19" },
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        got[cooc_print(got, t[i].x)] = 0;
+        assert_string_equal(got, t[i].text);
+    }
+}
+
+/* The widest windows, their units (lcm of 2..23 and of 2..23: 5354228880), and what a merge says
+ * of each way in which two files may differ. */
+static void schemes_and_how_they_differ(void **state)
+{
+    (void)state;
+    struct cooc_scheme s;
+    static const uint32_t widest[] = { 22, 23, 1000 };
+    for (int w = 0; w < 3; w++) {
+        assert_int_equal(cooc_scheme_init(&s, widest[w], w, COOC_LEFT, COOC_GAP), 0);
+        assert_int_equal(s.unit, w == COOC_FLAT ? 1 : 5354228880);
+        for (uint32_t d = 1; d <= widest[w]; d++)
+            assert_int_equal(s.weight[d] * (w == COOC_FLAT ? 1 : w == COOC_GLOVE ? d : d + 1),
+                             s.unit);
+        assert_int_equal(cooc_scheme_init(&s, widest[w] + 1, w, COOC_LEFT, COOC_GAP), -1);
+        assert_int_equal(cooc_scheme_init(&s, 0, w, COOC_LEFT, COOC_GAP), -1);
+        assert_int_equal(strstr(err_msg(), "or flat weights") != NULL, w != COOC_FLAT);
+    }
+    struct cooc a = { .path = "a", .vocab_hash = 1, .ids = 9 }, b;
+    cooc_scheme_init(&a.scheme, 2, COOC_GLOVE, COOC_LEFT, COOC_GAP);
+    b = a;
+    b.path = "b";
+    assert_int_equal(cooc_same_scheme(&a, &b), 0);
+    for (int i = 0; i < 7; i++) {
+        static const char *const why[] = {
+            "b: its vocabulary is not that of a", "b: its vocabulary is not that of a",
+            "b: window 3, but 2 in a", "b: flat weights, but glove in a",
+            "b: counted right, but a is left", "b: --oov collapse, but gap in a",
+            "b: skips x, but a skips nothing"
+        };
+        struct cooc c = b;
+        if (i == 0) c.vocab_hash = 2;
+        if (i == 1) c.ids = 8;
+        if (i == 2) c.scheme.window = 3;
+        if (i == 3) c.scheme.weights = COOC_FLAT;
+        if (i == 4) c.scheme.sides = COOC_RIGHT;
+        if (i == 5) c.scheme.oov = COOC_COLLAPSE;
+        if (i == 6) { c.skip = "x\n"; c.skip_size = 2; }
+        assert_int_equal(cooc_same_scheme(&a, &c), -1);
+        if (!strstr(err_msg(), why[i])) fail_msg("%d: %s", i, err_msg());
+    }
+    assert_string_equal(cooc_weights_name(COOC_MLM_GC), "mlm-gc");
+    assert_string_equal(cooc_sides_name(COOC_SYMMETRIC), "symmetric");
+}
+
 static void half_is_the_nearest(void **state)
 {
     (void)state;
@@ -629,6 +766,190 @@ static void an_index_entry_outside_the_matrix_is_refused(void **state)
     free(good);
 }
 
+/* Makes all checksums of p [n] right but those of blocks. */
+static void mend(unsigned char *p, size_t n)
+{
+    unsigned char *footer = p + n - FOOTER_BYTES, *plane = p + get64(footer);
+    put64(p + 40, XXH3_64bits(p + HEADER_BYTES, get64(p + 48)));
+    if (get32(p + 8) == FORMAT_VERSION && get64(p + 64) < n)
+        put64(p + 56, XXH3_64bits(p + HEADER_BYTES + get64(p + 48), get64(p + 64)));
+    put64(p + 120, XXH3_64bits(p, 120));
+    for (uint32_t k = 0; k < get32(footer + 8); k++) {
+        unsigned char *e = plane + k * DIRECTORY_ENTRY;
+        if (get64(e + 112) < n && get64(e + 120) < n / INDEX_ENTRY)
+            put64(e + 128, XXH3_64bits(p + get64(e + 112), get64(e + 120) * INDEX_ENTRY));
+        if (get64(e + 136) < n && get64(e + 144) < n)
+            put64(e + 152, XXH3_64bits(p + get64(e + 136), get64(e + 144)));
+    }
+    if (get64(footer) < n)
+        put64(footer + 48, XXH3_64bits(plane, (size_t)(p + n - 16 - plane)));
+}
+
+/* docs/formats/cooc.md, field by field: what a file with the right checksums is refused for, and
+ * the last value that it is not refused for. */
+static void each_field_of_a_file_is_checked(void **state)
+{
+    (void)state;
+    file_write("t1", "a b c\nb a a x\n", 14);
+    file_write("t2", "b c\nc a x\n", 10);
+    const struct cooc_input in[2] = { { "de", "t1" }, { "en", "t2" } };
+    struct vocab *v = vocab_make((const char *const[]){ "a", "b", "c" }, NULL, 3);
+    struct cooc_count_opts o = { .vocab = v, .threads = 1, .memory = (size_t)1 << 30 };
+    cooc_scheme_init(&o.scheme, 2, COOC_MLM_GC, COOC_SYMMETRIC, COOC_GAP);
+    count(in, 2, &o, "good1");
+    assert_int_equal(cooc_skip_make(&o.skip, (const char *const[]){ "y,z" }, 1, "--skip"), 0);
+    count(in, 2, &o, "good2");
+    enum { HEADER, TOKENS, SKIP, PLANE, SECOND, INDEX, FOOTER };
+    static const struct { int version, where, at, bytes; uint64_t value; const char *why; } t[] = {
+        { 1, HEADER, 8, 4, 3, "byte 8: .cooc version 3, this program reads up to 2" },
+        { 1, HEADER, 8, 4, 0, "byte 8: .cooc version 0" },
+        { 1, HEADER, 12, 4, 127, "byte 8: the header is inconsistent" },
+        { 1, HEADER, 36, 4, 129, "byte 8: the header is inconsistent" },
+        { 1, HEADER, 32, 4, 4, "byte 8: the header is inconsistent" },
+        { 1, HEADER, 20, 1, 3, "byte 8: the header is inconsistent" },
+        { 1, HEADER, 21, 1, 3, "byte 8: the header is inconsistent" },
+        { 1, HEADER, 22, 1, 2, "byte 8: the header is inconsistent" },
+        { 1, HEADER, 22, 1, 1, NULL },
+        { 1, HEADER, 23, 1, 1, "byte 8: the header is inconsistent" },
+        { 1, HEADER, 16, 4, 0, "byte 16: an impossible window" },
+        { 1, HEADER, 16, 4, 23, "byte 16: an impossible window" },
+        { 1, HEADER, 16, 4, 3, "byte 24: the unit does not match" },
+        { 1, HEADER, 24, 8, 7, "byte 24: the unit does not match" },
+        { 1, HEADER, 56, 1, 1, "byte 56: padding that is not zero" },
+        { 1, HEADER, 119, 1, 1, "byte 119: padding that is not zero" },
+        { 2, HEADER, 72, 1, 1, "byte 72: padding that is not zero" },
+        { 1, HEADER, 48, 8, 1 << 20, "byte 48: the vocabulary is longer than the file" },
+        { 1, HEADER, 32, 4, 9, "byte 32: the number of tokens does not match" },
+        { 1, TOKENS, 0, 1, '\n', "byte 128: an unterminated or empty token" },
+        { 1, TOKENS, 2, 1, 0, "byte 130: a token with a NUL byte" },
+        { 1, TOKENS, 5, 1, 'x', "byte 132: an unterminated or empty token" },
+        { 2, HEADER, 64, 8, 0, "byte 64: an impossible list of skipped tokens" },
+        { 2, HEADER, 64, 8, 1 << 20, "byte 64: an impossible list of skipped tokens" },
+        { 2, SKIP, 0, 1, 'z', "byte 134: the skipped tokens are not a sorted list" },
+        { 2, SKIP, 3, 1, 'z', "byte 134: the skipped tokens are not a sorted list" },
+        { 2, SKIP, 0, 1, 'x', NULL },
+        { 1, FOOTER, 12, 4, 1, "the directory is not where it should be" },
+        { 1, FOOTER, 8, 4, 1, "the directory is not where it should be" },
+        { 1, FOOTER, 0, 8, 1 << 20, "the directory is not where it should be" },
+        { 1, FOOTER, 16, 1, ' ', "the reference language's name is malformed" },
+        { 1, FOOTER, 16, 1, 0x7F, "the reference language's name is malformed" },
+        { 1, FOOTER, 17, 1, 'x', "the reference language's name is malformed" },
+        { 1, FOOTER, 47, 1, 'x', "the reference language's name is malformed" },
+        { 1, FOOTER, 16, 2, 'e' + 256 * 'n', NULL },
+        { 1, PLANE, 0, 1, 'e', NULL },
+        { 1, PLANE, 0, 2, 'e' + 256 * 'n', "languages out of order" },
+        { 1, PLANE, 0, 1, 'f', "languages out of order" },
+        { 1, PLANE, 0, 1, 31, "a language's name is malformed" },
+        { 1, PLANE, 31, 1, 'x', "a language's name is malformed" },
+        /* tokens, unknown, pairs, rows, largest count */
+        { 1, PLANE, 48, 8, 8, "impossible totals" },
+        { 1, PLANE, 48, 8, 7, NULL },
+        { 1, PLANE, 64, 8, 5, "impossible totals" },
+        { 1, PLANE, 64, 8, 4, NULL },
+        { 1, PLANE, 72, 8, (uint64_t)1 << 63, "impossible totals" },
+        { 1, PLANE, 72, 8, INT64_MAX, NULL },
+        { 1, PLANE, 96, 8, 144, "the counts are not where they should be" },
+        { 1, PLANE, 104, 8, 1 << 20, "the counts are not where they should be" },
+        { 1, PLANE, 112, 8, 144, "the index is not where it should be" },
+        { 1, PLANE, 112, 8, 1 << 20, "the index is not where it should be" },
+        { 1, PLANE, 120, 8, 1 << 20, "the index is not where it should be" },
+        { 1, PLANE, 136, 8, 144, "the token counts are not where they should be" },
+        { 1, PLANE, 144, 8, 1 << 20, "the token counts are not where they should be" },
+        { 1, PLANE, 56, 8, 5, "the index does not cover the counts" },
+        { 1, SECOND, 96, 8, 136, "the counts are not where they should be" },
+        /* of the first block: its place, pairs, bytes */
+        { 1, INDEX, 8, 8, 1, "an impossible index entry" },
+        { 1, INDEX, 20, 2, 0, "an impossible index entry" },
+        { 1, INDEX, 20, 2, 129, "an impossible index entry" },
+        { 1, INDEX, 20, 2, 4, "the index does not cover the counts" },
+        { 1, INDEX, 22, 2, 1 << 15, "an impossible index entry" },
+        { 1, INDEX, 22, 2, 1, "an impossible index entry" },
+    };
+    for (int version = 1; version <= 2; version++) {
+        size_t n;
+        unsigned char *good = (unsigned char *)file_read(version == 1 ? "good1" : "good2", &n),
+                      *p = mem_alloc(n);
+        size_t directory = get64(good + n - FOOTER_BYTES), place[] = {
+            0, HEADER_BYTES, HEADER_BYTES + 6, directory, directory + DIRECTORY_ENTRY,
+            get64(good + directory + 112), n - FOOTER_BYTES
+        };
+        memcpy(p, good, n);
+        mend(p, n);
+        assert_memory_equal(p, good, n); /* as it was: the hashes are computed right */
+        for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+            if (t[i].version != version) continue;
+            memcpy(p, good, n);
+            for (int b = 0; b < t[i].bytes; b++)
+                p[place[t[i].where] + (size_t)t[i].at + (size_t)b] =
+                    (unsigned char)(t[i].value >> 8 * b);
+            mend(p, n);
+            struct cooc *c = cooc_open_memory(p, n, "f");
+            if (!c != !!t[i].why)
+                fail_msg("row %zu: %s", i, c ? "accepted" : err_msg());
+            if (!c && !strstr(err_msg(), t[i].why))
+                fail_msg("row %zu: \"%s\", not \"%s\"", i, err_msg(), t[i].why);
+            cooc_close(c);
+        }
+        free(p);
+        free(good);
+    }
+    cooc_skip_free(&o.skip);
+    vocab_free(v);
+}
+
+/* The rules for the bytes of blocks: ids from 5, below 9 here, of a triangle or not. */
+static void pairs_that_break_a_rule_are_refused(void **state)
+{
+    (void)state;
+    static const struct { const char *bytes; size_t n; uint32_t pairs; int triangle, rc; } t[] = {
+#define ROW(bytes, pairs, triangle, rc) { bytes, sizeof(bytes) - 1, pairs, triangle, rc }
+        /* row 5, column 6, count 1; then column 8; row 7, column 5 */
+        ROW("\x0b\x06\x01", 1, 1, 0), ROW("\x0b\x06\x01\x04\x02", 2, 1, 0),
+        ROW("\x0b\x06\x01\x05\x05\x03", 2, 0, 0),
+        /* below the diagonal; a column or row of a special, or of none */
+        ROW("\x0b\x06\x01\x05\x05\x03", 2, 1, -1), ROW("\x0b\x05\x01", 1, 1, 0),
+        ROW("\x0b\x04\x01", 1, 0, -1), ROW("\x09\x05\x01", 1, 0, -1),
+        ROW("\x11\x08\x01", 1, 1, 0), ROW("\x13\x08\x01", 1, 0, -1),
+        ROW("\x0b\x09\x01", 1, 0, -1), ROW("\x0b\x06\x01\x06\x02", 2, 1, -1),
+        /* no step; a first pair without its row; the same row again */
+        ROW("\x0b\x06\x01\x00\x02", 2, 1, -1), ROW("\x0c\x01", 1, 1, -1),
+        ROW("\x0b\x06\x01\x01\x07\x01", 2, 1, -1),
+        /* a count of 0, of 2^63 - 1, above it; too few bytes, and too many */
+        ROW("\x0b\x06\x00", 1, 1, -1),
+        ROW("\x0b\x06\xff\xff\xff\xff\xff\xff\xff\xff\x7f", 1, 1, 0),
+        ROW("\x0b\x06\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", 1, 1, -1),
+        ROW("\x0b\x06", 1, 1, -1), ROW("\x0b", 1, 1, -1), ROW("", 1, 1, -1),
+        ROW("\x0b\x06\x01\x04", 1, 1, -1), ROW("", 0, 1, 0),
+#undef ROW
+    };
+    uint32_t row[4], col[4];
+    uint64_t n[4];
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        const unsigned char *p = (const unsigned char *)t[i].bytes;
+        if (pairs_decode(p, p + t[i].n, t[i].pairs, 9, t[i].triangle, row, col, n) != t[i].rc)
+            fail_msg("row %zu", i);
+    }
+    const unsigned char *p = (const unsigned char *)t[2].bytes;
+    assert_int_equal(pairs_decode(p, p + t[2].n, 2, 9, false, row, col, n), 0);
+    assert_true(row[0] == 5 && col[0] == 6 && n[0] == 1 && row[1] == 7 && col[1] == 5 && n[1] == 3);
+
+    static const struct { const char *bytes; size_t n, used; uint64_t value; } v[] = {
+        { "\x00", 1, 1, 0 }, { "\x7f", 1, 1, 127 }, { "\x80\x01", 2, 2, 128 },
+        { "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 10, 10, UINT64_MAX },
+        { "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x02", 10, 0, 0 },
+        { "\xff\xff\xff\xff\xff\xff\xff\xff\xff\x81\x00", 11, 0, 0 },
+        { "\x80\x00", 2, 0, 0 }, { "\x80", 1, 0, 0 }, { "", 0, 0, 0 },
+        { "\xac\x02\x05", 3, 2, 300 },
+    };
+    for (size_t i = 0; i < sizeof v / sizeof *v; i++) {
+        uint64_t x = 0;
+        p = (const unsigned char *)v[i].bytes;
+        const unsigned char *end = varint_get(p, p + v[i].n, &x);
+        if (end != (v[i].used ? p + v[i].used : NULL) || (end && x != v[i].value))
+            fail_msg("varint %zu", i);
+    }
+}
+
 static void every_flipped_bit_and_every_cut_is_refused(void **state)
 {
     (void)state;
@@ -679,11 +1000,16 @@ int main(void)
         cmocka_unit_test(a_list_of_skipped_tokens_is_sorted_and_checked),
         cmocka_unit_test(a_collected_vocabulary_is_canonical),
         cmocka_unit_test(values_are_log_X_and_f),
+        cmocka_unit_test(ids_above_16_bits),
+        cmocka_unit_test(numbers_as_they_are_printed),
+        cmocka_unit_test(schemes_and_how_they_differ),
         cmocka_unit_test(half_is_the_nearest),
         cmocka_unit_test(pipes_are_read_by_several_threads_at_once),
         cmocka_unit_test(a_zstd_frame_says_what_its_window_takes),
         cmocka_unit_test(groups_cover_every_id_once),
         cmocka_unit_test(an_index_entry_outside_the_matrix_is_refused),
+        cmocka_unit_test(each_field_of_a_file_is_checked),
+        cmocka_unit_test(pairs_that_break_a_rule_are_refused),
         cmocka_unit_test(every_flipped_bit_and_every_cut_is_refused),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
