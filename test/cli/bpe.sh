@@ -147,6 +147,9 @@ printf 'a 18446744073709551615\n' > most; printf 'a 1\n' > one
 is "$(vocab-count --merge most)" "a 18446744073709551615"
 fails 1 'one:1: "a": its counts add up to 2\^64 or more' vocab-count --merge -o out most one
 fails 1 'text:1: expected "word count"' vocab-count --merge -o out text
+printf 'a\0b 1\n' > nul
+fails 1 'nul:1: expected "word count"' vocab-count --merge -o out nul
+is "$(printf 'a\001b 2\n' | vocab-count --merge)" "$(printf 'a\001b 2')"
 printf 'a 18446744073709551616\n' > over
 fails 1 'over:1: expected "word count"' vocab-count --merge -o out over
 printf 'a 1\nb\377 2\n' > bad; fails 1 'bad:2: byte 2 is not UTF-8' vocab-count --merge -o out bad

@@ -34,9 +34,13 @@ is "$(tokenize < /dev/null)" ''
 
 # What the scripts of Moses, XLM and wmt16-scripts printed for generated text
 # (test/peers/tokenize_golden.sh), to the byte.
+# (a pattern that matches nothing: rule by rule)
 d=$TOP/test/cli/data/tokenize
+echo 'nothing of this kind' > never
 for l in en de fr fi tdt ca so; do
     tokenize -l $l --nonbreaking "$d/prefixes" < "$d/text" > got; same got "$d/tok.$l"
+    tokenize -l $l --nonbreaking "$d/prefixes" --protected never < "$d/text" > got
+    same got "$d/tok.$l"
     tokenize -l $l --nonbreaking "$d/prefixes" --line-buffered < "$d/text" | cmp - got ||
         fail "by line: $l"
 done

@@ -305,7 +305,8 @@ static void a_limited_vocabulary_takes_pieces_apart_until_they_are_in_it(void **
     struct codes c;
     const char text[] = "a b 9\nab c</w> 8\nc d 7\nab cd 6\nabcd e</w> 5\n";
     assert_int_equal(codes_parse(&c, "c", text, sizeof text - 1, 0), 0);
-    file_write("v", "abc 5\nab@@ 4\ncd@@ 1\nabcde 1\n", 28);
+    /* in any order */
+    file_write("v", "cd@@ 1\nabc 5\nab@@ 2\nabcde 1\n", 28);
     struct bpe *b = bpe_new(&c, "@@");
     struct bpe_scratch *s = bpe_scratch_new();
     const struct bpe_piece *p;

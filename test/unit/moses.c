@@ -1,0 +1,73 @@
+/* The Moses tokeniser's one pass against its rules, one after another: the same bytes for any text.
+ * Both are held to the script's own output by test/cli/tokenize.sh. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+#include <string.h>
+#include "common/err.h"
+#include "common/files/file.h"
+#include "common/rng.h"
+#include "lib/text/moses.h"
+#include "test/unit/scratch.h"
+
+static const char *const part[] = {
+    "a",  "B",  "s",  "É",  "ß", "中", "1",  "٣", "½",  "Ⅷ", ".",  ".",  "..", "...", ",",  ",",
+    "'",  "'",  "''", "-",  "-", ":",  "·",  "Â", "`",  "\"", "&",  "<",  ">",  "¿",   "$",  "_",
+    " ",  " ",  " ",  "  ", "\t", "\u00A0", "\u0301", "ʼ", "\x01", "Dr", "No", "DOTMULTI", "x.y",
+};
+
+static void one_pass_gives_what_the_rules_give(void **state)
+{
+    (void)state;
+    file_write("list", "Dr\na\nNo #NUMERIC_ONLY#\n", 25);
+    struct nonbreaking *list = nonbreaking_read("list");
+    assert_non_null(list);
+    static const char *const lang[] = { "en", "fr", "fi", "tdt", "ca", "so", "de" };
+    struct rng r = { .key = { 11, RNG_TEST, 0 } };
+    struct moses_work *w = moses_work_new(), *v = moses_work_new();
+    struct tbuf pass = { 0 }, rules = { 0 };
+    size_t by_rules = 0, lines = 0;
+    for (int l = 0; l < 7; l++)
+        for (int o = 0; o < 4; o++) {
+            struct moses_options how = { .lang = lang[l], .aggressive = o & 1, .no_escape = o & 2,
+                                         .skip_xml = o == 3, .nonbreaking = list };
+            struct moses *m = moses_new(&how);
+            if (!m) fail_msg("%s", err_msg());
+            for (int i = 0; i < 1500; i++) {
+                char line[256];
+                size_t n = 0;
+                for (uint64_t k = rng_next_below(&r, 14); k; k--) {
+                    const char *p = part[rng_next_below(&r, sizeof part / sizeof *part)];
+                    memcpy(line + n, p, strlen(p));
+                    n += strlen(p);
+                }
+                pass.n = rules.n = 0;
+                int got = moses_line(m, w, line, n, &pass),
+                    want = moses_rules(m, v, line, n, &rules);
+                lines++;
+                by_rules += want == 0;
+                if (got != want || pass.n != rules.n || memcmp(pass.p, rules.p, pass.n) != 0)
+                    fail_msg("-l %s, %d: \"%.*s\": \"%.*s\", not \"%.*s\"", lang[l], o, (int)n,
+                             line, (int)pass.n, pass.p, (int)rules.n, rules.p);
+            }
+            moses_free(m);
+        }
+    /* hardly any is white space alone */
+    assert_true(by_rules > lines * 8 / 10);
+    tbuf_free(&pass);
+    tbuf_free(&rules);
+    moses_work_free(w);
+    moses_work_free(v);
+    nonbreaking_free(list);
+}
+
+int main(void)
+{
+    if (scratch_enter() < 0) return 1;
+    const struct CMUnitTest tests[] = { cmocka_unit_test(one_pass_gives_what_the_rules_give) };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    scratch_leave();
+    return failed;
+}
