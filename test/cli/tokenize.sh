@@ -58,6 +58,12 @@ tokenize --no-tokenize --input-from-sgm --line-buffered < "$d/sgm" > got; same g
 tokenize --no-tokenize --lowercase-and-remove-accent < "$d/text" > got; same got "$d/lower"
 tokenize --no-tokenize --normalise-romanian --remove-diacritics < "$d/text" > got
 same got "$d/romanian"
+# what has no capitals any more has only markers of its own, and other lengths
+is "$(printf 'ÉCOLE ⇧ Ça\nŻ\n' | tokenize --no-tokenize --lowercase-and-remove-accent \
+    --case-marker)" "$(printf 'ecole ⎋ ⇧ ca\nz')"
+# a last line without newline ends where it ends
+is "$(printf 'xxxxx,,,\nxxx",' | tokenize --no-tokenize --normalize-punctuation -l en)" \
+    "$(printf 'xxxxx,,,\nxxx,"')"
 # One after another is the same as all at once.
 tokenize -l ro --xlm --nonbreaking "$d/prefixes" --case-marker < "$d/text" > got
 tokenize --no-tokenize --replace-unicode-punctuation < "$d/text" |
@@ -148,7 +154,8 @@ P -
 S $
 Sc $
 PERL
-echo '(' > bad; fails 1 'bad:1: not a Perl' tokenize --protected bad < text
+echo '(' > bad
+fails 1 'bad:1: not a Perl regular expression: missing closing parenthesis' tokenize --protected bad < text
 echo 'x*' > bad; fails 1 'standard input:1: .*empty' tokenize --protected bad < text
 fails 1 'byte' tokenize <<< $'ok\n\xc3('
 fails 2 'segment' tokenize --segment nothing < text

@@ -24,6 +24,7 @@
 #include "lib/cooc/pairs.h"
 #include "lib/count/count.h"
 #include "lib/count/intake.h"
+#include "lib/count/plan.h"
 #include "test/unit/scratch.h"
 
 static struct rng rng = { .key = { .seed = 7, .purpose = RNG_TEST } };
@@ -124,7 +125,8 @@ static void check_file(const char *path, const struct corpus *c, const struct co
     struct cooc_pairs p;
     cooc_cursor_init(&cur, f, 0);
     int rc;
-    uint64_t pairs = 0;
+    uint64_t pairs = 0, most = 0, rows = 0;
+    uint32_t last = 0;
     unsigned __int128 mass = 0;
     while ((rc = cooc_cursor_next(&cur, &p)) > 0)
         for (uint32_t i = 0; i < p.n; i++) {
@@ -134,12 +136,29 @@ static void check_file(const char *path, const struct corpus *c, const struct co
             if (s->sides == COOC_SYMMETRIC) got[(size_t)b * c->known + a] = p.count[i];
             pairs++;
             mass += p.count[i];
+            if (p.count[i] > most) most = p.count[i];
+            rows += p.row[i] != last;
+            last = p.row[i];
         }
     if (rc < 0) fail_msg("%s", err_msg());
     assert_memory_equal(got, want, (size_t)c->known * c->known * sizeof *got);
-    assert_int_equal(pairs, f->plane[0].total.pairs);
-    assert_true(mass == f->plane[0].total.mass);
-    assert_int_equal(f->plane[0].total.tokens, c->at[c->sentences]);
+    const struct cooc_totals *total = &f->plane[0].total;
+    assert_int_equal(pairs, total->pairs);
+    assert_int_equal(rows, total->rows);
+    assert_int_equal(most, total->max);
+    assert_true(mass == total->mass);
+    assert_int_equal(total->tokens, c->at[c->sentences]);
+    assert_int_equal(total->sentences, c->sentences);
+    /* how often each word stands in the text, and how many are none */
+    uint64_t *words = mem_zero(c->types + f->ids, sizeof *words), unknown = 0;
+    assert_int_equal(cooc_word_counts(f, 0, words), 0);
+    for (size_t i = 0; i < c->at[c->sentences]; i++) {
+        if (c->word[i] < c->known) words[VOCAB_SPECIALS + c->word[i]]--;
+        else unknown++;
+    }
+    for (uint32_t i = 0; i < f->ids; i++) assert_int_equal(words[i], 0);
+    assert_int_equal(total->unknown, unknown);
+    free(words);
     for (int i = 0; i < 200; i++) {
         uint32_t a = below(c->known), b = below(c->known);
         uint64_t v;
@@ -164,12 +183,15 @@ static void check_file(const char *path, const struct corpus *c, const struct co
     free(got);
 }
 
-static void count(const struct cooc_input *in, int n, const struct cooc_count_opts *o,
-                  const char *to)
+/* Returns how many runs there were. */
+static uint64_t count(const struct cooc_input *in, int n, const struct cooc_count_opts *o,
+                      const char *to)
 {
     par_threads_set(o->threads);
+    struct cooc_count_report r = { 0 };
     struct out *out = out_open(to);
-    if (cooc_count(in, n, o, out, NULL) < 0 || out_commit(out) < 0) fail_msg("%s", err_msg());
+    if (cooc_count(in, n, o, out, &r) < 0 || out_commit(out) < 0) fail_msg("%s", err_msg());
+    return r.runs;
 }
 
 static bool same_file(const char *a, const char *b)
@@ -185,6 +207,7 @@ static bool same_file(const char *a, const char *b)
 static void counts_are_brute_force_s_whatever_threads_memory_and_split(void **state)
 {
     (void)state;
+    int several = 0;
     for (int round = 0; round < 60; round++) {
         uint32_t types = 2 + below(round % 4 ? 60 : 900), known = 1 + below(types);
         struct corpus c = corpus_new(types, known, below(round % 4 ? 60 : 400), 1 + below(50));
@@ -203,32 +226,36 @@ static void counts_are_brute_force_s_whatever_threads_memory_and_split(void **st
         count(&whole, 1, &o, "whole.cooc");
         check_file("whole.cooc", &c, &o.scheme);
 
-        /* Many runs, several passes over them, files split anywhere. */
-        struct cooc_input part[4];
-        char path[4][16];
-        const char *coocs[4];
-        char cooc_path[4][16];
+        /* Many runs, several passes over them, files split anywhere: each is a piece at least. */
+        enum { PARTS = 24 };
+        struct cooc_input part[PARTS];
+        char path[PARTS][16];
         uint32_t at = 0;
-        for (int i = 0; i < 4; i++) {
-            uint32_t to = i == 3 ? c.sentences : at + below(c.sentences - at + 1);
+        for (int i = 0; i < PARTS; i++) {
+            uint32_t left = c.sentences - at,
+                     to = i == PARTS - 1 ? c.sentences : at + below(2 * left / (PARTS - i) + 1);
             sprintf(path[i], "part%d.txt", i);
-            sprintf(cooc_path[i], "part%d.cooc", i);
             corpus_write(&c, at, to, path[i]);
             part[i] = (struct cooc_input){ .path = path[i] };
-            coocs[i] = cooc_path[i];
             at = to;
         }
         o.threads = 1 + (int)below(8);
         o.run_tokens = 1 + below(300);
         o.batch = 2 + (int)below(3);
-        count(part, 4, &o, "parts.cooc");
+        several += count(part, PARTS, &o, "parts.cooc") > (uint64_t)o.batch;
         if (!same_file("whole.cooc", "parts.cooc"))
             fail_msg("round %d: %u tokens a run, %d threads: other bytes", round, o.run_tokens,
                      o.threads);
 
         /* Merged files, in two groupings. */
+        const char *coocs[4];
+        char cooc_path[4][16];
         o.run_tokens = 0;
-        for (int i = 0; i < 4; i++) count(&part[i], 1, &o, cooc_path[i]);
+        for (int i = 0; i < 4; i++) {
+            sprintf(cooc_path[i], "part%d.cooc", i);
+            coocs[i] = cooc_path[i];
+            count(&part[i * PARTS / 4], PARTS / 4, &o, cooc_path[i]);
+        }
         struct out *out = out_open("merged.cooc");
         assert_int_equal(cooc_merge(coocs, 4, NULL, o.threads, 1 << 16, NULL, out), 0);
         assert_int_equal(out_commit(out), 0);
@@ -247,6 +274,7 @@ static void counts_are_brute_force_s_whatever_threads_memory_and_split(void **st
         vocab_free(v);
         corpus_free(&c);
     }
+    assert_true(several > 20);
 }
 
 static void lines_longer_than_memory_are_one_sentence_each(void **state)
@@ -709,6 +737,126 @@ static void a_zstd_frame_says_what_its_window_takes(void **state)
     assert_int_equal(WINDOW("no frame, but text"), 0);
 }
 
+/* Words of 1 to 40 bytes, each the beginning of the next, and each with another last byte, which is
+ * unknown; on either side of the first 32,768 ids. */
+static void words_of_any_length_have_their_ids(void **state)
+{
+    (void)state;
+    enum { LONGEST = 40, OTHERS = 33000 };
+    char (*name)[48] = mem_alloc((LONGEST + OTHERS) * sizeof *name), *text = mem_zero(8192, 1);
+    const char **token = mem_alloc((LONGEST + OTHERS) * sizeof *token);
+    for (int late = 0; late < 2; late++) {
+        uint32_t n = 0, first = 0;
+        for (int part = 0; part < 2; part++) {
+            if (part == late) first = n;
+            for (int i = 0; i < (part == late ? LONGEST : OTHERS); i++, n++) {
+                if (part == late) sprintf(name[n], "%.*s", i + 1,
+                                          "0123456789abcdefghijklmnopqrstuvwxyzABCD");
+                else sprintf(name[n], "_%d", i);
+                token[n] = name[n];
+            }
+        }
+        struct vocab *v = vocab_make(token, NULL, n);
+        struct lookup *l = lookup_new(v);
+        uint32_t want[400], got[LOOKUP_BATCH];
+        size_t at = 0, k = 0;
+        for (uint32_t i = 0; i < LONGEST; i++) {
+            const char *word = name[first + i];
+            at += (size_t)sprintf(text + at, "%s%s\t %.*s? \n", i % 3 ? "" : " ", word, (int)i,
+                                  word);
+            want[k++] = first + i + VOCAB_SPECIALS;
+            want[k++] = VOCAB_UNK;
+            want[k++] = LOOKUP_NEWLINE;
+        }
+        at += (size_t)sprintf(text + at, "_7 _32999");
+        want[k++] = (late ? 7 : LONGEST + 7) + VOCAB_SPECIALS;
+        want[k++] = (late ? 32999 : LONGEST + 32999) + VOCAB_SPECIALS;
+        memset(text + at, 0, LOOKUP_PAST);
+        const char *s = text;
+        size_t done = 0, m;
+        while ((m = lookup_ids(l, &s, text + at, got)) > 0)
+            for (size_t i = 0; i < m; i++) assert_int_equal(got[i], want[done++]);
+        assert_int_equal(done, k);
+        assert_ptr_equal(s, text + at);
+        lookup_free(l);
+        vocab_free(v);
+    }
+    free(token);
+    free(text);
+    free(name);
+}
+
+/* A fault is named by its line and its byte in it, wherever the piece begins. */
+static void faults_in_pieces_have_their_places(void **state)
+{
+    (void)state;
+    static const struct { const char *text; size_t n; uint64_t byte; const char *why; } t[] = {
+        { "ab\nc\xff", 5, 0, "t:8: byte 2 is not UTF-8" },
+        { "ab\xff", 3, 10, "t:7: byte 13 is not UTF-8" },
+        { "ab\nc\xff", 5, 10, "t:8: byte 2 is not UTF-8" },
+        { "\xff", 1, 0, "t:7: byte 1 is not UTF-8" },
+        { "a\0\xff", 3, 0, "t:7: byte 2 is a NUL" },
+        { "a\xff\0", 3, 0, "t:7: byte 2 is not UTF-8" },
+        { "a\n\n\0", 4, 5, "t:9: byte 1 is a NUL" },
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        char copy[8];
+        memcpy(copy, t[i].text, t[i].n);
+        struct piece p = { .text = copy, .n = t[i].n, .name = "t", .line = 7, .byte = t[i].byte };
+        assert_int_equal(piece_check(&p), -1);
+        if (!strstr(err_msg(), t[i].why)) fail_msg("%s", err_msg());
+        p.n = 0;
+        assert_int_equal(piece_check(&p), 0);
+        p.n = t[i].n, p.is_ids = true;
+        assert_int_equal(piece_check(&p), 0);
+    }
+}
+
+/* What a line says of a count, and the longest word: a 32nd of the memory for the 2 T + 3 pieces
+ * under way and two more, but at least a piece and 64 KiB. */
+static void reports_and_the_longest_word(void **state)
+{
+    (void)state;
+    /* a file is a piece at least: text that is read many times is many runs */
+    enum { TIMES = 50 };
+    file_write("t", "a b M c\nM\nb a a\nx M a\n", 22);
+    struct vocab *v = vocab_make((const char *const[]){ "a", "b", "c" }, NULL, 3);
+    struct cooc_count_opts o = { .vocab = v, .threads = 2, .memory = (size_t)1 << 30 };
+    cooc_scheme_init(&o.scheme, 1, COOC_MLM_GC, COOC_SYMMETRIC, COOC_GAP);
+    assert_int_equal(cooc_skip_make(&o.skip, (const char *const[]){ "M" }, 1, "--skip"), 0);
+    par_threads_set(o.threads);
+    for (int runs = 0; runs < 2; runs++) {
+        o.run_tokens = runs ? 2 : 0;
+        struct cooc_count_report r = { 0 };
+        struct cooc_input in[2 * TIMES];
+        for (int i = 0; i < 2 * TIMES; i++) {
+            in[i] = (struct cooc_input){ .path = "t" };
+            strcpy(in[i].lang, i % 2 ? "de" : "en");
+        }
+        struct out *out = out_open("reported");
+        assert_int_equal(cooc_count(in, 2 * TIMES, &o, out, &r), 0);
+        assert_int_equal(out_commit(out), 0);
+        assert_int_equal(r.tokens, 2 * TIMES * 8);
+        assert_int_equal(r.skipped, 2 * TIMES * 3);
+        /* a a, a b, b c */
+        assert_int_equal(r.pairs, 6);
+        assert_int_equal(r.runs > 2, runs);
+        assert_int_equal(r.spilled > 0, runs);
+        struct cooc *c = cooc_open("reported");
+        assert_int_equal(c->plane[1].total.sentences, TIMES * 4);
+        assert_int_equal(c->plane[1].total.tokens, TIMES * 8);
+        assert_int_equal(c->plane[1].total.unknown, TIMES);
+        cooc_close(c);
+    }
+    cooc_skip_free(&o.skip);
+    vocab_free(v);
+    assert_int_equal(plan_longest_word(&o, 1000), ((size_t)1 << 30) / 32 / 9);
+    o.threads = 8;
+    assert_int_equal(plan_longest_word(&o, 1000), ((size_t)1 << 30) / 32 / 21);
+    o.memory = 1 << 20;
+    assert_int_equal(plan_longest_word(&o, 1000), 1000 + 65536);
+}
+
 static void groups_cover_every_id_once(void **state)
 {
     (void)state;
@@ -774,6 +922,7 @@ static void mend(unsigned char *p, size_t n)
     if (get32(p + 8) == FORMAT_VERSION && get64(p + 64) < n)
         put64(p + 56, XXH3_64bits(p + HEADER_BYTES + get64(p + 48), get64(p + 64)));
     put64(p + 120, XXH3_64bits(p, 120));
+    if (get64(footer) > n - FOOTER_BYTES) return;
     for (uint32_t k = 0; k < get32(footer + 8); k++) {
         unsigned char *e = plane + k * DIRECTORY_ENTRY;
         if (get64(e + 112) < n && get64(e + 120) < n / INDEX_ENTRY)
@@ -781,8 +930,7 @@ static void mend(unsigned char *p, size_t n)
         if (get64(e + 136) < n && get64(e + 144) < n)
             put64(e + 152, XXH3_64bits(p + get64(e + 136), get64(e + 144)));
     }
-    if (get64(footer) < n)
-        put64(footer + 48, XXH3_64bits(plane, (size_t)(p + n - 16 - plane)));
+    put64(footer + 48, XXH3_64bits(plane, (size_t)(p + n - 16 - plane)));
 }
 
 /* docs/formats/cooc.md, field by field: what a file with the right checksums is refused for, and
@@ -1006,6 +1154,9 @@ int main(void)
         cmocka_unit_test(half_is_the_nearest),
         cmocka_unit_test(pipes_are_read_by_several_threads_at_once),
         cmocka_unit_test(a_zstd_frame_says_what_its_window_takes),
+        cmocka_unit_test(words_of_any_length_have_their_ids),
+        cmocka_unit_test(faults_in_pieces_have_their_places),
+        cmocka_unit_test(reports_and_the_longest_word),
         cmocka_unit_test(groups_cover_every_id_once),
         cmocka_unit_test(an_index_entry_outside_the_matrix_is_refused),
         cmocka_unit_test(each_field_of_a_file_is_checked),
