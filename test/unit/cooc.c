@@ -227,7 +227,7 @@ static void counts_are_brute_force_s_whatever_threads_memory_and_split(void **st
         check_file("whole.cooc", &c, &o.scheme);
 
         /* Many runs, several passes over them, files split anywhere: each is a piece at least. */
-        enum { PARTS = 24 };
+        enum { PARTS = 12 };
         struct cooc_input part[PARTS];
         char path[PARTS][16];
         uint32_t at = 0;
