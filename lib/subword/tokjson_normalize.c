@@ -171,7 +171,7 @@ static size_t short_cluster(const char *s, size_t n)
 {
     enum { SHORT = 6 };
     int len;
-    uint32_t c = utf8_get(s, n, &len);
+    uint32_t base = utf8_get(s, n, &len), c = base;
     size_t end = (size_t)len, first = end;
     /* ASCII clusters are single characters, but for CR LF */
     if (end == n || (c < 128 && (unsigned char)s[end] < 128 && c != '\r')) return end;
@@ -187,6 +187,7 @@ static size_t short_cluster(const char *s, size_t n)
         /* what joins otherwise (Hangul, flags, emoji after a joiner) has 6 bytes or more */
         if (!joins) {
             bool emoji = kind == U_GCB_ZWJ
+                         && u_hasBinaryProperty((UChar32)base, UCHAR_EXTENDED_PICTOGRAPHIC)
                          && u_hasBinaryProperty((UChar32)c, UCHAR_EXTENDED_PICTOGRAPHIC);
             return emoji ? first : end;
         }

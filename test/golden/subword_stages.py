@@ -8,7 +8,7 @@ tokenizer.json in a line for each normalizer, pre-tokenizer and model (the token
 
 The texts stand at the borders of what a stage looks for: the first and last ideograph of each
 block, each kind of white space, punctuation, invisible characters."""
-import json, struct, sys, tempfile
+import base64, json, struct, sys, tempfile
 import sentencepiece as spm
 from tokenizers import Tokenizer
 
@@ -19,6 +19,40 @@ META = "\u2581"
 def write(name, lines):
     with open(f"{out}/{name}", "w", encoding="utf-8", newline="\n") as f:
         f.write("".join(x + "\n" for x in lines))
+
+
+# A map is compiled by the library; its bytes stand behind their length in the model.
+def charsmap(rules):
+    with tempfile.TemporaryDirectory() as d:
+        with open(f"{d}/rules", "w") as f:
+            for pair in rules:
+                f.write("\t".join(" ".join("%X" % ord(c) for c in s) for s in pair) + "\n")
+        spm.SentencePieceTrainer.train(
+            sentence_iterator=iter(["abc abd xy"] * 9), model_prefix=f"{d}/m", vocab_size=20,
+            hard_vocab_limit=False, minloglevel=2, normalization_rule_tsv=f"{d}/rules")
+        return message(message(open(f"{d}/m.model", "rb").read(), 3), 2)
+
+
+def message(b, field):
+    def varint_at(i):
+        v = shift = 0
+        while True:
+            v |= (b[i] & 127) << shift
+            shift, i = shift + 7, i + 1
+            if b[i - 1] < 128:
+                return v, i
+    i = 0
+    while i < len(b):
+        key, i = varint_at(i)
+        n, i = (4, i) if key & 7 == 5 else (0, varint_at(i)[1]) if key & 7 == 0 else varint_at(i)
+        if key == field << 3 | 2:
+            return b[i:i + n]
+        i += n
+
+
+some_map = charsmap([("\u00e9", "e"), ("x", ""), ("e\u0301", "E"), ("\u3000", " "),
+                     ("\u00a0", "  "), ("q", " q "), ("ab", "c"), ("abcd", "\u00e9"),
+                     ("abca", "a b")])
 
 
 # --- tokenizer.json: stages. The model knows nothing, and shows each word as it is.
@@ -81,6 +115,11 @@ for left in (True, False):
 for t in ("StripAccents", "NFC", "NFD", "NFKC", "NFKD", "Lowercase"):
     stage(part(t), WORDS, accents, "plain ASCII")
 stage(part("Nmt"), SHOWN, controls)
+# clusters of 2 to 8 bytes, and what joins: marks, Hangul, flags, emoji, CR LF, a prefix
+stage(part("Precompiled", precompiled_charsmap=base64.b64encode(some_map).decode()), SHOWN,
+      "".join("\u00e9" + "\u0301" * i + "_e" + "\u0301" * i + "_" for i in range(5)),
+      "\u1112\u1161\u11ab \U0001f1e9\U0001f1ea \u00a9\u200d\u00ae \u00e9\u200d\u00ae "
+      "x\u0600\u00e9\u0600x \u00e9\r\u0301 abc abcda ab\u0301 \u0915\u093e\u0301")
 stage(part("Prepend", prepend=META), WORDS, "a b", "")
 for pattern, content, *texts in (
         ({"String": "ab"}, "c", "abab aab b ab", "b"),
@@ -249,35 +288,6 @@ def spm_model(pieces, bpe, charsmap=None, suffix=None, fallback=None, dummy=None
     return b + inside(2, trainer) + inside(3, normalizer)
 
 
-# A map is compiled by the library; its bytes stand behind their length in the model.
-def charsmap(rules):
-    with tempfile.TemporaryDirectory() as d:
-        with open(f"{d}/rules", "w") as f:
-            for pair in rules:
-                f.write("\t".join(" ".join("%X" % ord(c) for c in s) for s in pair) + "\n")
-        spm.SentencePieceTrainer.train(
-            sentence_iterator=iter(["abc abd xy"] * 9), model_prefix=f"{d}/m", vocab_size=20,
-            hard_vocab_limit=False, minloglevel=2, normalization_rule_tsv=f"{d}/rules")
-        return message(message(open(f"{d}/m.model", "rb").read(), 3), 2)
-
-
-def message(b, field):
-    def varint_at(i):
-        v = shift = 0
-        while True:
-            v |= (b[i] & 127) << shift
-            shift, i = shift + 7, i + 1
-            if b[i - 1] < 128:
-                return v, i
-    i = 0
-    while i < len(b):
-        key, i = varint_at(i)
-        n, i = (4, i) if key & 7 == 5 else (0, varint_at(i)[1]) if key & 7 == 0 else varint_at(i)
-        if key == field << 3 | 2:
-            return b[i:i + n]
-        i += n
-
-
 pieces = [("<s>", 0, CONTROL), ("</s>", 0, CONTROL), ("<unk>", 0, UNKNOWN)] + [
     (text, score, NORMAL) for text, score in (
         (META, -3), (META + "a", -2), ("a", -2.5), ("b", -2.25), ("c", -4.5), ("ab", -3.5),
@@ -286,9 +296,6 @@ pieces = [("<s>", 0, CONTROL), ("</s>", 0, CONTROL), ("<unk>", 0, UNKNOWN)] + [
 spaced = [(x.replace("_", META), -2, NORMAL) for x in ("a_", "b_")]
 texts = ["abc  ab a", " a b ", "", "   ", META + "a " + META, "xya\u00e9\u00e8 <s> b\u3000c",
          "abcabcabc aab bca cab"]
-some_map = charsmap([("\u00e9", "e"), ("x", ""), ("e\u0301", "E"), ("\u3000", " "),
-                     ("\u00a0", "  "), ("q", " q "), ("ab", "c"), ("abcd", "\u00e9"),
-                     ("abca", "a b")])
 mapped = texts + ["\u00e9e\u0301e x xx", "ab abc abcd abca abcab", "a\u3000\u00a0b q\u00a0",
                   "qq aq x", "x ", " x", "x\u3000x", "a x b"]
 models = []
@@ -318,6 +325,9 @@ for bpe in (False, True):
                              + [("bb", 0, USER)], bpe), ["bb abb b", "abbb", "bbab bbb"]))
     # the first id is a piece as any other
     models.append((spm_model(pieces[::-1], bpe), texts + ["E eE xEx"]))
+# an unknown letter costs 10 more than the worst piece, if all of them are above 0
+models.append((spm_model([("<unk>", 0, UNKNOWN), ("xb", 1, NORMAL), ("b", 10.5, NORMAL),
+                          (META, 2, NORMAL)], False), ["xb b xbb xxb"]))
 models.append((spm_model(pieces + [("<0x%02X>" % i, 0, BYTE) for i in range(256)], False,
                          fallback=True), ["x\u00e9 ab\u20ac\U0001f600c", "\x01\x7f~"]))
 lines = []
