@@ -154,6 +154,19 @@ P -
 S $
 Sc $
 PERL
+# escapes, also at a pattern's end: to Perl \w is a circled letter, and \W is not
+while read -r pattern line tokens; do
+    echo "$pattern" > patterns
+    is "$(echo "$line" | tokenize -q -l en --no-escape --protected patterns)" "$tokens"
+done << 'PERL'
+;\w ;ⓐ- ;ⓐ -
+;\W ;☃- ;☃ -
+;\W ;ⓐ- ; ⓐ-
+;\S ;ⓐ- ;ⓐ -
+;[\w] ;ⓐ- ;ⓐ -
+;[^\W] ;ⓐ- ;ⓐ -
+x\b x☃- x ☃ -
+PERL
 echo '(' > bad
 fails 1 'bad:1: not a Perl regular expression: missing closing parenthesis' tokenize --protected bad < text
 echo 'x*' > bad; fails 1 'standard input:1: .*empty' tokenize --protected bad < text
