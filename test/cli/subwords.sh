@@ -31,6 +31,10 @@ printf '%s' "{$spaces" ',"model":{"type":"BPE","unk_token":"<u>",' \
     '"vocab":{"a":0,"b":1,"ab":2,"<u>":3,"ba":4},' \
     '"merges":[["a","b"],["b","a"]]}}' > zero.json
 is "$(echo a ab ba aab xa axb | tokenize -q --subwords zero.json)" 'a ab ba a ab <u> a a <u> b'
+# (of a vocabulary without a file of settings: 100, as BERT has it)
+printf '%s\n' '[UNK]' x '##x' > x.vocab
+x=$(printf '%0100d' 0 | tr 0 x); cut="x$(printf ' ##x%.0s' {1..99})"
+is "$(echo "$x ${x}x $x" | tokenize -q --subwords x.vocab)" "$cut [UNK] $cut"
 # the white space that goes with an added token may begin the next (ids of tokenizers 0.23)
 added() { printf '{"id":%s,"content":"%s","single_word":false,"lstrip":%s,"rstrip":%s,%s}' "$@" \
     '"normalized":false,"special":false'; }

@@ -52,7 +52,7 @@ def message(b, field):
 
 some_map = charsmap([("\u00e9", "e"), ("x", ""), ("e\u0301", "E"), ("\u3000", " "),
                      ("\u00a0", "  "), ("q", " q "), ("ab", "c"), ("abcd", "\u00e9"),
-                     ("abca", "a b")])
+                     ("abca", "a b"), ("\u00a9", "C")])
 
 
 # --- tokenizer.json: stages. The model knows nothing, and shows each word as it is.
@@ -328,7 +328,7 @@ for bpe in (False, True):
 # an unknown letter costs 10 more than the worst piece, if all of them are above 0
 models.append((spm_model([("<unk>", 0, UNKNOWN), ("xb", 1, NORMAL), ("b", 10.5, NORMAL),
                           (META, 2, NORMAL)], False), ["xb b xbb xxb"]))
-models.append((spm_model(pieces + [("<0x%02X>" % i, 0, BYTE) for i in range(256)], False,
+models.append((spm_model([("<0x%02X>" % i, 0, BYTE) for i in range(256)] + pieces, False,
                          fallback=True), ["x\u00e9 ab\u20ac\U0001f600c", "\x01\x7f~"]))
 lines = []
 for m, texts in models:

@@ -12,6 +12,7 @@
 #include "common/files/file.h"
 #include "common/mem.h"
 #include "common/thread.h"
+#include "common/utf8.h"
 #include "lib/bpe/apply.h"
 #include "lib/bpe/cache.h"
 #include "lib/bpe/learn.h"
@@ -69,15 +70,13 @@ static void slow_apply(struct slow *w, const struct codes *c)
     }
 }
 
-static void word_of(char *s, int most, int alphabet)
+static void random_word(char *s, int most)
 {
     int n = 1 + (int)rng_next_below(&rng, (uint64_t)most),
-        letters = 1 + (int)rng_next_below(&rng, (uint64_t)alphabet);
-    for (int i = 0; i < n; i++) s[i] = (char)('A' + (int)rng_next_below(&rng, (uint64_t)letters));
+        letters = 1 + (int)rng_next_below(&rng, 4);
+    for (int i = 0; i < n; i++) s[i] = "abcd"[rng_next_below(&rng, (uint64_t)letters)];
     s[n] = 0;
 }
-
-static void random_word(char *s, int most) { word_of(s, most, 4); }
 
 /* Words that are freed while they are learned from. */
 struct learned { struct word_counts *counts; struct counted_word *words; };
@@ -112,15 +111,10 @@ static void merges_are_learned_in_the_order_of_counting_all_pairs_anew(void **st
     (void)state;
     static char words[60][40];
     static struct slow w[60];
-    for (int round = 0; round < 63; round++) {
-        /* of many letters: pairs that share a letter, and a place in the table of pairs */
-        bool many = round >= 60;
-        int n = many ? 60 : 2 + (int)rng_next_below(&rng, 58);
-        for (int i = 0; i < n; i++) {
-            word_of(words[i], 14, many ? 58 : 4);
-            slow_split(&w[i], words[i], 2);
-        }
-        struct codes c = learn_from(words, n, 200, many ? 4 : 2);
+    for (int round = 0; round < 60; round++) {
+        int n = 2 + (int)rng_next_below(&rng, 58);
+        for (int i = 0; i < n; i++) { random_word(words[i], 14); slow_split(&w[i], words[i], 2); }
+        struct codes c = learn_from(words, n, 200, 2);
         size_t r = 0;
         for (;; r++) {
             static struct { char left[40], right[40]; uint64_t count; } pair[4000];
@@ -146,7 +140,7 @@ static void merges_are_learned_in_the_order_of_counting_all_pairs_anew(void **st
                 if (by == 0) by = strcmp(pair[p].right, pair[best].right);
                 if (by > 0) best = p;
             }
-            if (best < 0 || pair[best].count < (many ? 4 : 2)) break;
+            if (best < 0 || pair[best].count < 2) break;
             char left[64], right[64];
             assert_true(r < c.n);
             op(&c, r, left, right);
@@ -158,6 +152,45 @@ static void merges_are_learned_in_the_order_of_counting_all_pairs_anew(void **st
         assert_int_equal(r, c.n);
         codes_free(&c);
     }
+}
+
+/* Words of two letters, no two of the same count: each is a merge, in the order of the counts,
+ * however many pairs share a letter and a place in the table of pairs. */
+static void pairs_that_share_letters_have_counts_of_their_own(void **state)
+{
+    (void)state;
+    enum { SIDE = 300, PAIRS = 20000, PRIME = 20011 };
+    struct word_counts *w = word_counts_new(1);
+    static int of[PRIME + 1];
+    memset(of, -1, sizeof of);
+    for (int i = 0; i < PAIRS; i++) {
+        char word[8];
+        int n = utf8_put(0x4E00 + (uint32_t)(i / SIDE), word);
+        n += utf8_put(0x4E00 + (uint32_t)(i % SIDE), word + n);
+        int count = 1 + (int)((uint64_t)i * 7919 % PRIME);
+        of[count] = i;
+        word_counts_add(w, word, (size_t)n, (uint64_t)count);
+    }
+    size_t k, r = 0;
+    struct learned from = { w, word_counts_list(w, &k) };
+    assert_int_equal(k, PAIRS);
+    struct codes c;
+    codes_init(&c, CODES_FASTBPE);
+    struct learn_options o = { .merges = PAIRS, .min_frequency = 1, .copied = forget,
+                               .ctx = &from };
+    assert_int_equal(bpe_learn(from.words, k, &o, &c), 0);
+    assert_int_equal(c.n, PAIRS);
+    for (int count = PRIME; count > 0; count--) {
+        if (of[count] < 0) continue;
+        char left[64], right[64], want[2][12] = { "", "" };
+        op(&c, r, left, right);
+        utf8_put(0x4E00 + (uint32_t)(of[count] / SIDE), want[0]);
+        strcpy(want[1] + utf8_put(0x4E00 + (uint32_t)(of[count] % SIDE), want[1]), "</w>");
+        assert_string_equal(left, want[0]);
+        assert_string_equal(right, want[1]);
+        assert_int_equal(c.v[r++].count, count);
+    }
+    codes_free(&c);
 }
 
 static void text_that_spells_the_end_of_word_mark_makes_no_string_twice(void **state)
@@ -476,6 +509,7 @@ int main(void)
     if (scratch_enter() < 0) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(merges_are_learned_in_the_order_of_counting_all_pairs_anew),
+        cmocka_unit_test(pairs_that_share_letters_have_counts_of_their_own),
         cmocka_unit_test(text_that_spells_the_end_of_word_mark_makes_no_string_twice),
         cmocka_unit_test(weights_follow_xlms_formula),
         cmocka_unit_test(no_words_and_no_frequent_pair_are_told_apart),
