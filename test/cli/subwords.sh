@@ -35,6 +35,18 @@ is "$(echo a ab ba aab xa axb | tokenize -q --subwords zero.json)" 'a ab ba a ab
 printf '%s\n' '[UNK]' x '##x' > x.vocab
 x=$(printf '%0100d' 0 | tr 0 x); cut="x$(printf ' ##x%.0s' {1..99})"
 is "$(echo "$x ${x}x $x" | tokenize -q --subwords x.vocab)" "$cut [UNK] $cut"
+# what is a word alone: the ends of BERT's blocks of ideographs, ASCII's punctuation, others; what
+# is none: what lies beside the blocks, letters, digits; what is not there at all; what is a space
+printf '%s\n' '[UNK]' a '##a' > a.vocab
+around() { printf 'a%ba\n' "$@" | tokenize -q --subwords a.vocab | sort | uniq -c | sed 's/^ *//'; }
+is "$(around '\u4E00' '\u9FFF' '\u3400' '\u4DBF' '\U20000' '\U2A6DF' '\U2A700' '\U2B73F' \
+    '\U2B740' '\U2B81F' '\U2B820' '\U2CEAF' '\uF900' '\uFAFF' '\U2F800' '\U2FA1F' \
+    '!' / : @ '[' '\x60' '{' '~' '\u00A1' '\u2013' '\u2018' '\u2019' '\u203F' '\u3001' '\u3008' \
+    '\u3009')" '32 a [UNK] a'
+is "$(around '\u33FF' '\u4DC0' '\u4DFF' '\uA000' '\U1FFFD' '\U2A6E0' '\U2A6FF' '\U2CEB0' '\uFB00' \
+    '\U2F7FF' '\U2FA20' 0 9 A Z z '\u20AC' '\u00B1')" '18 [UNK]'
+is "$(around '\x01' '\x1F' '\x7F' '\u0085' '\u00AD' '\u200B' '\uE000' '\uFFFD' '\uFEFF')" '9 a ##a'
+is "$(around ' ' '\t' '\u00A0' '\u3000' '\u2028')" '5 a a'
 # the white space that goes with an added token may begin the next (ids of tokenizers 0.23)
 added() { printf '{"id":%s,"content":"%s","single_word":false,"lstrip":%s,"rstrip":%s,%s}' "$@" \
     '"normalized":false,"special":false'; }

@@ -168,7 +168,8 @@ done << 'PERL'
 x\b x☃- x ☃ -
 PERL
 echo '(' > bad
-fails 1 'bad:1: not a Perl regular expression: missing closing parenthesis' tokenize --protected bad < text
+fails 1 'bad:1: not a Perl regular expression: missing closing parenthesis' \
+    tokenize --protected bad < text
 echo 'x*' > bad; fails 1 'standard input:1: .*empty' tokenize --protected bad < text
 fails 1 'byte' tokenize <<< $'ok\n\xc3('
 fails 2 'segment' tokenize --segment nothing < text

@@ -426,6 +426,20 @@ static void a_list_of_skipped_tokens_is_sorted_and_checked(void **state)
 static void a_collected_vocabulary_is_canonical(void **state)
 {
     (void)state;
+    /* by hand: the most frequent first, then by bytes; a last line without newline */
+    file_write("c.txt", "bb a\tbb\n\n d bb  ccc", 19);
+    for (uint64_t least = 1; least <= 4; least++) {
+        static const char *const want[] = { "bb", "a", "ccc", "d" };
+        static const uint64_t n[] = { 3, 1, 1, 1 };
+        struct cooc_count_opts one = { .threads = 1, .min_count = least };
+        struct vocab *x = cooc_collect(&(struct cooc_input){ "", "c.txt" }, 1, &one, 1 << 26);
+        assert_int_equal(x->n, VOCAB_SPECIALS + (least == 1 ? 4 : least < 4));
+        for (uint32_t i = 0; i + VOCAB_SPECIALS < x->n; i++) {
+            assert_string_equal(vocab_token(x, i + VOCAB_SPECIALS), want[i]);
+            assert_int_equal(x->count[i + VOCAB_SPECIALS], n[i]);
+        }
+        vocab_free(x);
+    }
     struct corpus c = corpus_new(500, 500, 600, 30);
     corpus_write(&c, 0, 300, "a.txt");
     corpus_write(&c, 300, 600, "b.txt");
