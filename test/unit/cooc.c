@@ -929,23 +929,28 @@ static void an_index_entry_outside_the_matrix_is_refused(void **state)
     free(good);
 }
 
+/* The checksum of p [at, at + size) into `to`, if these bytes are there. */
+static void check_sum(unsigned char *p, size_t n, unsigned char *to, uint64_t at, uint64_t size)
+{
+    if (at <= n && size <= n - at) put64(to, XXH3_64bits(p + at, size));
+}
+
 /* Makes all checksums of p [n] right but those of blocks. */
 static void mend(unsigned char *p, size_t n)
 {
-    unsigned char *footer = p + n - FOOTER_BYTES, *plane = p + get64(footer);
-    put64(p + 40, XXH3_64bits(p + HEADER_BYTES, get64(p + 48)));
-    if (get32(p + 8) == FORMAT_VERSION && get64(p + 64) < n)
-        put64(p + 56, XXH3_64bits(p + HEADER_BYTES + get64(p + 48), get64(p + 64)));
-    put64(p + 120, XXH3_64bits(p, 120));
-    if (get64(footer) > n - FOOTER_BYTES) return;
+    unsigned char *footer = p + n - FOOTER_BYTES;
+    uint64_t at = HEADER_BYTES, tokens = get64(p + 48), directory = get64(footer);
+    check_sum(p, n, p + 40, at, tokens);
+    if (get32(p + 8) == FORMAT_VERSION) check_sum(p, n, p + 56, at + tokens, get64(p + 64));
+    check_sum(p, n, p + 120, 0, 120);
+    if (directory > n - FOOTER_BYTES) return;
     for (uint32_t k = 0; k < get32(footer + 8); k++) {
-        unsigned char *e = plane + k * DIRECTORY_ENTRY;
-        if (get64(e + 112) < n && get64(e + 120) < n / INDEX_ENTRY)
-            put64(e + 128, XXH3_64bits(p + get64(e + 112), get64(e + 120) * INDEX_ENTRY));
-        if (get64(e + 136) < n && get64(e + 144) < n)
-            put64(e + 152, XXH3_64bits(p + get64(e + 136), get64(e + 144)));
+        unsigned char *e = p + directory + k * DIRECTORY_ENTRY;
+        check_sum(p, n, e + 128, get64(e + 112), get64(e + 120) * INDEX_ENTRY);
+        check_sum(p, n, e + 152, get64(e + 136), get64(e + 144));
     }
-    put64(footer + 48, XXH3_64bits(plane, (size_t)(p + n - 16 - plane)));
+    /* the directory and what of the footer stands before the sum */
+    check_sum(p, n, footer + 48, directory, n - 16 - directory);
 }
 
 /* docs/formats/cooc.md, field by field: what a file with the right checksums is refused for, and
