@@ -149,13 +149,17 @@ static void check(struct raw_text *p, const char *text, const char *tokens, cons
     struct raw_work *w = raw_work_new(p);
     struct tbuf out = { 0 };
     tbuf_add(&out, ">", 1);
-    assert_int_equal(raw_encode(p, w, text, strlen(text), &out), 0);
-    tbuf_byte(&out, 0);
-    assert_string_equal(out.p + 1, tokens);
-    out.n = 1;
-    raw_decode(p, w, tokens, strlen(tokens), &out);
-    tbuf_byte(&out, 0);
-    assert_string_equal(out.p, back);
+    /* twice: nothing is left of the line before */
+    for (int turn = 0; turn < 2; turn++) {
+        out.n = 1;
+        assert_int_equal(raw_encode(p, w, text, strlen(text), &out), 0);
+        tbuf_byte(&out, 0);
+        assert_string_equal(out.p + 1, tokens);
+        out.n = 1;
+        raw_decode(p, w, tokens, strlen(tokens), &out);
+        tbuf_byte(&out, 0);
+        assert_string_equal(out.p, back);
+    }
     tbuf_free(&out);
     raw_work_free(w);
 }
