@@ -26,7 +26,6 @@ struct extent { double low, high; };
 
 static void stretch(struct extent *e, double v)
 {
-    if (!isfinite(v)) return;
     /* negated, so that the NaN of an empty extent gives way to the first number */
     if (!(e->low <= v)) e->low = v;
     if (!(e->high >= v)) e->high = v;
@@ -65,7 +64,7 @@ static double round_step(double range)
 static void x_tics(FILE *to, struct extent e, bool whole)
 {
     double step = round_step(e.high - e.low);
-    if (whole && step < 1) step = 1;
+    if (whole) step = fmax(1, floor(step));
     /* 1e-9: a bound that is a multiple of step but for rounding has a tic of its own */
     double first = ceil(e.low / step - 1e-9) * step;
     double most = fabs(e.high) > fabs(e.low) ? fabs(e.high) : fabs(e.low);
@@ -125,8 +124,6 @@ static void y_range(FILE *to, const struct panel *p)
     fputs("set ytics autofreq\n", to);
     if (p->ranged) { fprintf(to, "set yrange [%.15g:%.15g]\n", p->low, p->high); return; }
     struct extent e = y_extent(p);
-    /* no number that this axis can show: an empty panel beside others */
-    if (isnan(e.low)) e = (struct extent){ 0, 1 };
     if (p->log_y) {
         /* 4% of room on either side, as a factor; 1.1 where all values are one */
         double factor = e.high > e.low ? pow(e.high / e.low, 0.04) : 1.1, low = e.low / factor,
@@ -174,8 +171,6 @@ static void data(FILE *to, const struct figure *f)
             fprintf(to, "$d%d_%d << EOD\n", i, k);
             for (size_t j = 0; j < c->n; j++) {
                 double half = c->half && isfinite(c->half[j]) ? c->half[j] : 0;
-                /* an empty line breaks gnuplot's curve */
-                if (!isfinite(c->y[j])) { fputs("\n", to); continue; }
                 fprintf(to, "%.15g %.9g %.9g %.9g %.9g\n",
                         c->x[j] + offset * (k - (f->panel[i].n - 1) / 2.0), c->y[j],
                         c->faint ? c->faint[j] : c->y[j], c->y[j] - half, c->y[j] + half);
@@ -279,7 +274,6 @@ static void script(FILE *to, const void *what, bool png)
     gnuplot_terminal(to, png, width, height);
     data(to, f);
     struct extent x = x_extent(f);
-    if (isnan(x.low)) x = (struct extent){ 0, 1 };
     /* steps that begin at 100 are seen to begin near 0 */
     if (!f->log_x && x.low > 0 && x.low < 0.2 * x.high) x.low = 0;
     /* one point alone: gnuplot refuses a range of no width */
@@ -330,10 +324,6 @@ static void script(FILE *to, const void *what, bool png)
 
 int figure_draw(const struct figure *f, bool png, char **bytes, size_t *n)
 {
-    size_t points = 0;
-    for (int i = 0; i < f->n; i++)
-        for (int k = 0; k < f->panel[i].n; k++) points += f->panel[i].curve[k].n;
-    if (!points) return err_set("there is no point to draw");
     if (f->log_x && !(x_extent(f).low >= FIGURE_SMALLEST))
         return err_set("%s: %g cannot be shown on a logarithmic axis; the least is %g", f->x_label,
                        x_extent(f).low, FIGURE_SMALLEST);

@@ -14,10 +14,11 @@
 struct curve {
     char *label;                     /* in the legend; "" leaves it out */
     bool unlisted;                   /* not in the legend: an earlier curve stands there for it */
-    double *x, *y; size_t n;         /* x ascending; NaN in y is a gap */
+    double *x, *y; size_t n;         /* x ascending, at least one */
     /* [n] drawn faintly underneath (what y was smoothed from), or NULL */
     double *faint;
-    /* [n] half of the interval around y: bars at marked points, else a band; or NULL */
+    /* [n] half of the interval around y, NaN where there is none: bars at marked points, else a
+     * band; or NULL */
     double *half;
     /* number of its colour, from 0; -1: grey and dashed, a reference */
     int colour;
@@ -29,7 +30,7 @@ struct curve {
 
 struct panel {
     char *label;                     /* what y is */
-    struct curve *curve; int n;
+    struct curve *curve; int n;      /* at least one */
     bool log_y;
     bool ranged; double low, high;   /* y range; else what the curves need */
 };
@@ -43,7 +44,7 @@ struct figure {
 };
 
 /* The figure as the bytes of an SVG, or of a PNG of twice the pixels, malloc'd. -1 with a message:
- * no gnuplot, nothing to draw, gnuplot's own error. */
+ * no gnuplot, nothing that a logarithmic axis can show, gnuplot's own error. */
 int figure_draw(const struct figure *f, bool png, char **bytes, size_t *n);
 
 void figure_free(struct figure *f);  /* panels, curves and their arrays; not title and x_label */
