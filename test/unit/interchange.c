@@ -243,7 +243,7 @@ static void check_numbers(const char *name, const struct st_tensor *t, const str
             size_t row = i / (size_t)t->shape[1];
             expected = row < (size_t)before ? 0 : x[i] + (type ? type[i % (size_t)t->shape[1]] : 0);
         } else if (type && strstr(name, "token_type")) expected = 0;
-        if (fabs(y[i] - expected) > 1e-6)
+        if (!(fabs(y[i] - expected) <= 1e-6))
             fail_msg("%s: number %zu is %g, transformers wrote %g", name, i, y[i], expected);
     }
     free(x);

@@ -55,11 +55,12 @@ static void spread(const struct model *m, const char *name, size_t from, size_t 
     for (size_t i = from; i < from + n; i++) {
         sum += (double)x[i];
         squares += (double)x[i] * (double)x[i];
-        if (fabs((double)x[i]) > most) fail_msg("%s: %g is beyond %g", name, (double)x[i], most);
+        if (!(fabs((double)x[i]) <= most))
+            fail_msg("%s: %g is beyond %g", name, (double)x[i], most);
     }
     double mean = sum / (double)n, got = squares / (double)n;
-    if (fabs(mean) > 4 * sqrt(variance / (double)n)) fail_msg("%s: mean %g", name, mean);
-    if (fabs(got / variance - 1) > 6 / sqrt((double)n))
+    if (!(fabs(mean) <= 4 * sqrt(variance / (double)n))) fail_msg("%s: mean %g", name, mean);
+    if (!(fabs(got / variance - 1) <= 6 / sqrt((double)n)))
         fail_msg("%s: variance %g, not %g", name, got, variance);
     free(x);
 }

@@ -66,7 +66,7 @@ static void components_are_numpys(void **state)
     memcpy(X + na, b->x, nb * sizeof *X);
     assert_int_equal(linalg_pca(X, a->n + b->n, a->dim, 3, P, share), 0);
     for (size_t i = 0; i < (size_t)want->n * 3; i++)
-        if (fabs((double)P[i] - want->x[i]) > 1e-4)
+        if (!(fabs((double)P[i] - want->x[i]) <= 1e-4))
             fail_msg("component %zu of row %zu: %g, not %g", i % 3, i / 3, (double)P[i],
                      (double)want->x[i]);
     assert_true(fabs(share[0] - value("share\t")) < 1e-5);
@@ -84,7 +84,7 @@ static void divergence_of_scikit_learns_planes_is_its_own(void **state)
     struct vectors *P = golden("pca.vec");
     double *Y = plane("exact.vec"), kl;
     assert_int_equal(tsne_divergence(P->x, P->n, 3, value("perplexity\t"), Y, &kl), 0);
-    if (fabs(kl - value("exact\t")) > 2e-4) fail_msg("%f, not %f", kl, value("exact\t"));
+    if (!(fabs(kl - value("exact\t")) <= 2e-4)) fail_msg("%f, not %f", kl, value("exact\t"));
     free(Y);
     vectors_free(P);
 }
@@ -115,7 +115,7 @@ static void a_first_step_follows_scikit_learns_gradient(void **state)
         off += (got - expected) * (got - expected);
         norm += expected * expected;
     }
-    if (!(norm > 0) || sqrt(off / norm) > 1e-3)
+    if (!(norm > 0 && sqrt(off / norm) <= 1e-3))
         fail_msg("gradient is %g of its norm away", sqrt(off / norm));
     free(text); free(start); free(end);
     vectors_free(P);
@@ -138,14 +138,15 @@ static void planes_are_as_good_as_scikit_learns(void **state)
         assert_int_equal(tsne(P->x, P->n, 3, &o, again, &exact), 0);
         assert_memory_equal(Y, again, 2 * (size_t)P->n * sizeof *Y);
         assert_true(kl == exact);
-        if (kl > peer * 1.02)
+        if (!(kl <= peer * 1.02))
             fail_msg("%s: divergence %f, scikit-learn's %f", tree ? "Barnes-Hut" : "exact", kl,
                      peer);
         assert_int_equal(tsne_divergence(P->x, P->n, 3, o.perplexity, Y, &exact), 0);
-        if (fabs(kl - exact) > (tree ? 0.02 : 1e-4)) fail_msg("it says %f, but has %f", kl, exact);
+        if (!(fabs(kl - exact) <= (tree ? 0.02 : 1e-4)))
+            fail_msg("it says %f, but has %f", kl, exact);
         o.random = true;
         assert_int_equal(tsne(P->x, P->n, 3, &o, Y, &exact), 0);
-        if (exact > peer * 1.15)
+        if (!(exact <= peer * 1.15))
             fail_msg("from a random start: %f, scikit-learn's %f", exact, peer);
     }
     struct tsne_options o = tsne_defaults;
@@ -174,13 +175,13 @@ static void cells_act_as_their_points(void **state)
             Z += w; x += w * w * dx; y += w * w * dy;
         }
         double got = quadtree_repulsion(t, Y, i, 0, force);
-        if (fabs(got - Z) > 1e-9 * Z || fabs(force[0] - x) + fabs(force[1] - y) > 1e-9 * Z)
+        if (!(fabs(got - Z) <= 1e-9 * Z && fabs(force[0] - x) + fabs(force[1] - y) <= 1e-9 * Z))
             fail_msg("point %u: without approximation %g, not %g", i, got, Z);
         got = quadtree_repulsion(t, Y, i, 0.5, force);
         worst = fmax(worst, fabs(got - Z) / Z);
         worst = fmax(worst, hypot(force[0] - x, force[1] - y) / Z);
     }
-    if (worst > 0.05 || worst == 0) fail_msg("theta 0.5 is off by %g", worst);
+    if (!(worst <= 0.05 && worst > 0)) fail_msg("theta 0.5 is off by %g", worst);
     for (size_t i = 0; i < 2 * N; i++) Y[i] = 3;
     quadtree_build(t, Y);
     assert_true(quadtree_repulsion(t, Y, 5, 0.5, force) == N - 1);

@@ -62,7 +62,7 @@ static void products(const float *a, uint32_t n, const float *b, uint32_t m, int
             const float *x = a + i * (uint32_t)d, *y = b + j * (uint32_t)d;
             double want = (double)expected[i * m + j];
             for (int k = 0; k < d; k++) dot += (double)x[k] * (double)y[k];
-            if (fabs(dot - want) > 1e-4)
+            if (!(fabs(dot - want) <= 1e-4))
                 fail_msg("rows %u and %u: cosine %g, not %g", i, j, dot, want);
         }
 }
