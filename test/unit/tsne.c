@@ -78,6 +78,25 @@ static void components_are_numpys(void **state)
     vectors_free(a); vectors_free(b); vectors_free(want);
 }
 
+/* Four points on two axes, (3, -1) and (1, 3), around (5, 7): the first has 20 of 25 parts of the
+ * variance. An axis points to where its largest entry is positive, whichever that is. */
+static void an_axis_is_positive_where_it_is_largest(void **state)
+{
+    (void)state;
+    for (int swap = 0; swap < 2; swap++) {
+        static const float point[4][2] = { { 8, 6 }, { 2, 8 }, { 5.5f, 8.5f }, { 4.5f, 5.5f } };
+        const double root = sqrt(10),
+                     want[4][2] = { { root, 0 }, { -root, 0 }, { 0, root / 2 }, { 0, -root / 2 } };
+        float X[8], P[8];
+        double share[2];
+        for (int i = 0; i < 8; i++) X[i] = point[i / 2][swap ? 1 - i % 2 : i % 2];
+        assert_int_equal(linalg_pca(X, 4, 2, 2, P, share), 0);
+        for (int i = 0; i < 8; i++) assert_float_equal(P[i], want[i / 2][i % 2], 1e-5);
+        assert_float_equal(share[0], 0.8, 1e-9);
+        assert_float_equal(share[1], 0.2, 1e-9);
+    }
+}
+
 static void divergence_of_scikit_learns_planes_is_its_own(void **state)
 {
     (void)state;
@@ -193,6 +212,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(components_are_numpys),
+        cmocka_unit_test(an_axis_is_positive_where_it_is_largest),
         cmocka_unit_test(divergence_of_scikit_learns_planes_is_its_own),
         cmocka_unit_test(a_first_step_follows_scikit_learns_gradient),
         cmocka_unit_test(planes_are_as_good_as_scikit_learns),
