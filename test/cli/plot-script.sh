@@ -224,6 +224,8 @@ usual="mlm gc denoise back mt perplexity bleu "
 plot curves u.jsonl > svg; is "$(fields)" "$usual"
 plot curves -q u.jsonl v.jsonl > svg 2> note; is "$(fields)" "loss "
 plot curves w.jsonl > svg; is "$(fields)" "this that "
+printf '1 2 3\n' | log w2 this other
+plot curves -q w.jsonl w2.jsonl > svg; is "$(fields)" "this that other "
 plot curves -q w.jsonl u.jsonl > svg 2> note; is "$(fields)" "$usual"
 
 echo "# names in the legend: what tells the paths apart"

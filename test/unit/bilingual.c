@@ -1,0 +1,635 @@
+/* lib/bilingual by its definitions: seeds that are spelt alike, spelling, maps and what they are
+ * learnt from, re-estimation, measures of two spaces, each beside all pairs in turn. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "common/err.h"
+#include "common/mem.h"
+#include "common/rng.h"
+#include "lib/bilingual/dictionary.h"
+#include "lib/bilingual/induce.h"
+#include "lib/bilingual/similarity.h"
+
+static const struct rng_key key = { 17, RNG_TEST, 0 };
+
+/* n words "w0", "w1", ... with unit vectors */
+static struct vectors *random_vectors(uint32_t n, int d, uint32_t stream)
+{
+    struct vectors *v = vectors_new(d);
+    float *x = mem_alloc((size_t)d * sizeof *x);
+    for (uint32_t i = 0; i < n; i++) {
+        char word[16];
+        int len = snprintf(word, sizeof word, "w%u", i);
+        for (int k = 0; k < d; k++) x[k] = rng_normal(key, i * 1000 + (uint32_t)k, stream);
+        vectors_add(v, word, (size_t)len, x);
+    }
+    free(x);
+    vectors_index(v);
+    assert_int_equal(vectors_normalize(v, "unit"), 0);
+    return v;
+}
+
+/* a as b is, turned in the plane of every two neighbouring axes, and a little noise */
+static struct vectors *turned(const struct vectors *a, float noise, uint32_t stream)
+{
+    struct vectors *b = random_vectors(a->n, a->dim, stream);
+    for (uint32_t i = 0; i < a->n; i++) {
+        float *x = vectors_row(b, i);
+        for (int k = 0; k < a->dim; k++) x[k] = vectors_row(a, i)[k] + noise * x[k];
+        for (int k = 0; k + 1 < a->dim; k++) {
+            float p = x[k], q = x[k + 1];
+            x[k] = 0.6f * p - 0.8f * q;
+            x[k + 1] = 0.8f * p + 0.6f * q;
+        }
+    }
+    assert_int_equal(vectors_normalize(b, "unit"), 0);
+    return b;
+}
+
+static double dot(const float *a, const float *b, int d)
+{
+    double s = 0;
+    for (int k = 0; k < d; k++) s += (double)a[k] * (double)b[k];
+    return s;
+}
+
+/* [n, m] cosines of the first rows */
+static float *cosines(const struct vectors *a, uint32_t n, const struct vectors *b, uint32_t m)
+{
+    float *S = mem_alloc((size_t)n * m * sizeof *S);
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = 0; j < m; j++)
+            S[i * m + j] = (float)dot(vectors_row(a, i), vectors_row(b, j), a->dim);
+    return S;
+}
+
+static void same_rows(const struct vectors *a, const float *x, double within)
+{
+    for (size_t i = 0; i < (size_t)a->n * (size_t)a->dim; i++)
+        if (!(fabs((double)a->x[i] - (double)x[i]) <= within))
+            fail_msg("number %zu is %g, not %g", i, (double)a->x[i], (double)x[i]);
+}
+
+/* --- seeds ------------------------------------------------------------------------------------ */
+
+enum { CAT, APPLES, YEAR, ABOVE, ONE_A, HALF, TREE, ALIKE };
+static const char *const alike[ALIKE] = { "cat", "Äpfel", "1999", "über", "1a", "½", "tree" };
+
+static struct vectors *spelt(bool backwards, const char *own)
+{
+    struct vectors *v = vectors_new(1);
+    const float x = 1;
+    for (int i = 0; i < ALIKE; i++) {
+        const char *w = alike[backwards ? ALIKE - 1 - i : i];
+        vectors_add(v, w, strlen(w), &x);
+    }
+    vectors_add(v, own, strlen(own), &x);
+    vectors_index(v);
+    return v;
+}
+
+/* which of the words are seeds, as bits */
+static unsigned seeds(const struct vectors *a, const struct vectors *b, int least, double ratio)
+{
+    struct word_pairs p = { 0 };
+    unsigned which = 0;
+    dictionary_identical(a, b, least, ratio, &p);
+    for (size_t i = 0; i < p.n; i++) {
+        assert_int_equal(p.tgt[i], ALIKE - 1 - p.src[i]);
+        which |= 1u << p.src[i];
+    }
+    word_pairs_free(&p);
+    return which;
+}
+
+static void words_of_a_length_that_are_spelt_alike_are_seeds(void **state)
+{
+    (void)state;
+    struct vectors *a = spelt(false, "only"), *b = spelt(true, "other");
+    const unsigned all = (1u << ALIKE) - 1, long4 = 1u << APPLES | 1u << YEAR | 1u << ABOVE
+                                                    | 1u << TREE;
+    assert_int_equal(seeds(a, b, 0, 5), all);
+    assert_int_equal(seeds(a, b, 1, 5), all);
+    assert_int_equal(seeds(a, b, 3, 5), long4 | 1u << CAT);
+    assert_int_equal(seeds(a, b, 4, 5), long4);
+    /* characters and not bytes; what has no letter may be shorter */
+    assert_int_equal(seeds(a, b, 5, 5), 1u << APPLES | 1u << YEAR);
+    assert_int_equal(seeds(a, b, 6, 5), 1u << YEAR);
+    /* shares of 128 and of 1,024 words: 1/2 of which is 4 times 1/8; 1/16 and 1/4; 1/8 and 1/8 */
+    a->count = mem_zero(a->n + 1, sizeof *a->count);
+    a->count[TREE] = 64; a->count[CAT] = 8; a->count[YEAR] = 16; a->count[ALIKE] = 40;
+    assert_int_equal(seeds(a, b, 0, 2), all);
+    b->count = mem_zero(b->n + 1, sizeof *b->count);
+    b->count[ALIKE - 1 - TREE] = 128; b->count[ALIKE - 1 - CAT] = 256;
+    b->count[ALIKE - 1 - YEAR] = 128; b->count[ALIKE] = 512;
+    const unsigned never = 1u << APPLES | 1u << ABOVE | 1u << ONE_A | 1u << HALF;
+    assert_int_equal(seeds(a, b, 0, 4), all);
+    assert_int_equal(seeds(a, b, 0, 3.9), never | 1u << YEAR);
+    b->count[ALIKE - 1 - YEAR] = 129; b->count[ALIKE] = 511;
+    assert_int_equal(seeds(a, b, 0, 1.001), never);
+    assert_int_equal(seeds(a, b, 0, 1.01), never | 1u << YEAR);
+    /* no ratio that says anything */
+    assert_int_equal(seeds(a, b, 0, 1), all);
+    assert_int_equal(seeds(a, b, 0, 0), all);
+    vectors_free(a);
+    vectors_free(b);
+}
+
+/* --- spelling --------------------------------------------------------------------------------- */
+
+/* How often the letters at s, n of them, stand in "<word>" of ASCII. */
+static int times(const char *word, const char *s, size_t n)
+{
+    char framed[32];
+    int count = 0, len = snprintf(framed, sizeof framed, "<%s>", word);
+    for (int i = 0; i + (int)n <= len; i++) count += !memcmp(framed + i, s, n);
+    return count;
+}
+
+static void spelling_is_the_cosine_of_weighted_n_grams(void **state)
+{
+    (void)state;
+    static const char *const word[2][4] = { { "haha", "house", "m", "mouse" },
+                                            { "haus", "aha", "mouses", "xyz" } };
+    struct vectors *v[2] = { vectors_new(1), vectors_new(1) };
+    const float one = 1;
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < 4; i++)
+            vectors_add(v[side], word[side][i], strlen(word[side][i]), &one);
+    float S[16];
+    for (int i = 0; i < 16; i++) S[i] = 0.25f;
+    struct spelling *s = spelling_new(v[0], v[1], 0.5f);
+    spelling_add(s, 0, 4, 4, S);
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++) {
+            double xy = 0, xx = 0, yy = 0;
+            /* every n-gram of every word, each once */
+            char seen[200][8];
+            int n_seen = 0;
+            for (int w = 0; w < 8; w++) {
+                char framed[32];
+                int len = snprintf(framed, sizeof framed, "<%s>", word[w / 4][w % 4]);
+                for (int at = 0; at < len; at++)
+                    for (int n = 1; n <= 4 && at + n <= len; n++) {
+                        char gram[8] = "";
+                        memcpy(gram, framed + at, (size_t)n);
+                        int k = 0, in = 0;
+                        while (k < n_seen && strcmp(seen[k], gram) != 0) k++;
+                        if (k < n_seen) continue;
+                        strcpy(seen[n_seen++], gram);
+                        for (int u = 0; u < 8; u++)
+                            in += times(word[u / 4][u % 4], gram, (size_t)n) > 0;
+                        double idf = log(8.0 / in),
+                               x = log(1.0 + times(word[0][i], gram, (size_t)n)) * idf,
+                               y = log(1.0 + times(word[1][j], gram, (size_t)n)) * idf;
+                        xy += x * y; xx += x * x; yy += y * y;
+                    }
+            }
+            assert_float_equal(S[4 * i + j], 0.25 + 0.5 * xy / sqrt(xx * yy), 1e-5);
+        }
+    spelling_free(s);
+    vectors_free(v[0]);
+    vectors_free(v[1]);
+}
+
+/* --- maps ------------------------------------------------------------------------------------- */
+
+/* Mutual best by CSLS over K neighbours among the first a and b rows. */
+static void mutual_best(const struct vectors *x, uint32_t a, const struct vectors *z, uint32_t b,
+                        int K, struct word_pairs *p)
+{
+    float *S = cosines(x, a, z, b);
+    csls_matrix(S, a, b, K);
+    p->n = 0;
+    for (uint32_t i = 0; i < a; i++) {
+        uint32_t j = 0, back = 0;
+        for (uint32_t k = 1; k < b; k++) if (S[i * b + k] > S[i * b + j]) j = k;
+        for (uint32_t k = 1; k < a; k++) if (S[k * b + j] > S[back * b + j]) back = k;
+        if (back == i) word_pairs_add(p, i, j);
+    }
+    free(S);
+}
+
+static void seed_pairs(struct word_pairs *p, uint32_t n)
+{
+    /* every third is wrong */
+    for (uint32_t i = 0; i < n; i++) word_pairs_add(p, i, i % 3 ? i : (i + 5) % n);
+}
+
+/* Procrustes, mutual neighbours of the first words, Procrustes, ... */
+static void rounds_of_procrustes_take_mutual_neighbours(void **state)
+{
+    (void)state;
+    enum { N = 90, M = 90, D = 12, CUT = 60, K = 4 };
+    for (int rounds = 0; rounds < 3; rounds++)
+        for (uint32_t cutoff = 0; cutoff <= CUT; cutoff += CUT) {
+            struct vectors *x = random_vectors(N, D, 1), *z = turned(x, 0.3f, 2),
+                           *w = random_vectors(N, D, 1);
+            struct word_pairs p = { 0 }, q = { 0 };
+            seed_pairs(&p, 24);
+            seed_pairs(&q, 24);
+            assert_int_equal(map_refine(x->x, N, z->x, M, D, &p, rounds, cutoff, K), 0);
+            for (int i = 0; i < rounds; i++) {
+                assert_int_equal(map_procrustes(w->x, N, z->x, D, &q), 0);
+                mutual_best(w, cutoff ? cutoff : N, z, cutoff ? cutoff : M, K, &q);
+            }
+            assert_int_equal(map_procrustes(w->x, N, z->x, D, &q), 0);
+            same_rows(x, w->x, 1e-4);
+            assert_int_equal(p.n, q.n);
+            for (size_t i = 0; i < p.n; i++)
+                assert_true(p.src[i] == q.src[i] && p.tgt[i] == q.tgt[i]);
+            word_pairs_free(&p);
+            word_pairs_free(&q);
+            vectors_free(x); vectors_free(z); vectors_free(w);
+        }
+}
+
+static void the_mean_cosine_is_that_of_csls_neighbours(void **state)
+{
+    (void)state;
+    enum { N = 50, M = 40, D = 6, K = 3 };
+    struct vectors *x = random_vectors(N, D, 1), *z = random_vectors(M, D, 2);
+    for (uint32_t cutoff = 0; cutoff <= 30; cutoff += 30) {
+        uint32_t a = cutoff ? cutoff : N, b = cutoff ? cutoff : M;
+        float *S = cosines(x, a, z, b), *C = cosines(x, a, z, b);
+        double sum = 0, mean;
+        csls_matrix(S, a, b, K);
+        for (uint32_t i = 0; i < a; i++) {
+            uint32_t j = 0;
+            for (uint32_t k = 1; k < b; k++) if (S[i * b + k] > S[i * b + j]) j = k;
+            sum += (double)C[i * b + j];
+        }
+        assert_int_equal(map_mean_cosine(x->x, N, z->x, M, D, cutoff, K, &mean), 0);
+        assert_float_equal(mean, sum / a, 1e-6);
+        free(S);
+        free(C);
+    }
+    vectors_free(x);
+    vectors_free(z);
+}
+
+/* The r-th best of a word is taken with a chance of keep (1 - keep)^(r - 1). */
+static void a_share_of_the_similarities_is_kept(void **state)
+{
+    (void)state;
+    enum { N = 700, D = 20 };
+    const double keep = 0.4;
+    struct vectors *x = random_vectors(N, D, 1), *z = turned(x, 0.5f, 2);
+    struct map_options o = map_defaults;
+    struct word_pairs p = { 0 }, q = { 0 };
+    double objective;
+    int taken[5] = { 0 };
+    seed_pairs(&p, N);
+    seed_pairs(&q, N);
+    o.keep0 = keep; o.most = 1; o.K = 5;
+    assert_int_equal(map_self_learn(x->x, N, z->x, N, D, &o, &p, &objective), 0);
+    assert_int_equal(map_procrustes(x->x, N, z->x, D, &q), 0);
+    float *S = cosines(x, N, z, N);
+    csls_matrix(S, N, N, o.K);
+    for (size_t i = 0; i < p.n; i++) {
+        int rank = 0;
+        float own = S[p.src[i] * N + p.tgt[i]] + 1e-6f;
+        /* first the rows' pairs, then the columns' */
+        for (uint32_t j = 0; j < N; j++)
+            rank += (i < N ? S[p.src[i] * N + j] : S[j * N + p.tgt[i]]) > own;
+        if (rank < 5) taken[rank]++;
+    }
+    assert_int_equal(p.n, 2 * N);
+    for (int r = 0; r < 5; r++) {
+        double share = keep * pow(1 - keep, r), mean = 2 * N * share;
+        if (!(fabs(taken[r] - mean) <= 4 * sqrt(mean * (1 - share))))
+            fail_msg("best but %d: %d of %d, not %g", r, taken[r], 2 * N, mean);
+    }
+    free(S);
+    word_pairs_free(&p);
+    word_pairs_free(&q);
+    vectors_free(x);
+    vectors_free(z);
+}
+
+/* --- induce ----------------------------------------------------------------------------------- */
+
+static void same_list(const struct csls_side *a, const struct csls_side *b)
+{
+    assert_int_equal(a->n, b->n);
+    assert_int_equal(a->k, b->k);
+    for (size_t i = 0; i < (size_t)a->n * (size_t)a->k; i++) {
+        assert_int_equal(a->index[i], b->index[i]);
+        assert_float_equal(a->score[i], b->score[i], 1e-5);
+    }
+}
+
+/* What induce does, step by step: rows normalised, the best of several runs of self-learning, the
+ * last map, rows of length 1, the search. */
+static void induction_is_its_steps(void **state)
+{
+    (void)state;
+    enum { N = 80, D = 10, K = 3, BEST = 2, CUT = 50 };
+    for (int way = INDUCE_NONE; way <= INDUCE_VECMAP; way++) {
+        struct vectors *x = random_vectors(N, D, 1), *z = turned(x, 0.4f, 2),
+                       *a = random_vectors(N, D, 1), *b = turned(a, 0.4f, 2);
+        struct word_pairs seed = { 0 }, p = { 0 };
+        struct induce_options o = induce_defaults;
+        struct induced d;
+        struct csls_side there, back;
+        double best = -INFINITY;
+        size_t pairs = 0;
+        if (way) seed_pairs(&seed, 24);
+        o.map = (enum induce_map)way; o.k = BEST; o.K = K; o.rounds = 2; o.cutoff = CUT;
+        o.restarts = 4; o.reweight = 0.7; o.learn = map_defaults; o.learn.patience = 3;
+        o.learn.seed = 40;
+        assert_int_equal(induce(x, z, &seed, &o, &d), 0);
+        assert_int_equal(vectors_normalize(a, "unit,center,unit"), 0);
+        assert_int_equal(vectors_normalize(b, "unit,center,unit"), 0);
+        if (way == INDUCE_PROCRUSTES) {
+            seed_pairs(&p, 24);
+            assert_int_equal(map_refine(a->x, N, b->x, N, D, &p, 2, CUT, K), 0);
+            pairs = p.n;
+        }
+        for (uint64_t run = 0; way == INDUCE_VECMAP && run < 4; run++) {
+            struct word_pairs q = { 0 };
+            struct map_options m = o.learn;
+            double objective;
+            seed_pairs(&q, 24);
+            m.seed = 40 + run; m.cutoff = CUT; m.K = K;
+            assert_int_equal(map_self_learn(a->x, N, b->x, N, D, &m, &q, &objective), 0);
+            assert_int_equal(q.n, 2 * CUT);
+            if (objective > best) {
+                word_pairs_free(&p);
+                p = q;
+                best = objective;
+            } else word_pairs_free(&q);
+        }
+        if (way == INDUCE_VECMAP) {
+            assert_int_equal(map_advanced(a->x, N, b->x, N, D, &p, 0.7), 0);
+            assert_float_equal(d.objective, best, 0);
+            pairs = p.n;
+        } else assert_float_equal(d.objective, 0, 0);
+        assert_int_equal(vectors_normalize(a, "unit"), 0);
+        assert_int_equal(vectors_normalize(b, "unit"), 0);
+        same_rows(x, a->x, 1e-6);
+        same_rows(z, b->x, 1e-6);
+        assert_int_equal(d.seeds, way ? 24 : 0);
+        assert_int_equal(d.pairs, pairs);
+        assert_float_equal(d.agreement, 0, 0);
+        assert_int_equal(csls_search(a->x, N, b->x, N, D, CSLS_CSLS, BEST, K, &there, &back, NULL),
+                         0);
+        same_list(&d.src, &there);
+        same_list(&d.tgt, &back);
+        csls_free(&there);
+        csls_free(&back);
+        induced_free(&d);
+        word_pairs_free(&seed);
+        word_pairs_free(&p);
+        vectors_free(x); vectors_free(z); vectors_free(a); vectors_free(b);
+    }
+}
+
+/* --- re-estimation ---------------------------------------------------------------------------- */
+
+enum { N = 14, M = 11, BLOCKS = 2, NEAR = 3 };
+
+static struct sparse *counts(uint32_t n, uint32_t stream, double *dense)
+{
+    struct sparse_entry e[N * N];
+    size_t got = 0;
+    for (uint32_t i = 0; i < n; i++)
+        for (uint32_t j = 0; j < n; j++) {
+            uint64_t v = rng_below(key, i * 100 + j, stream, 6);
+            dense[i * n + j] = (double)v;
+            if (v) e[got++] = (struct sparse_entry){ i, j, (float)v };
+        }
+    return sparse_make(n, n, e, got);
+}
+
+/* A [n, k] B [k, m] */
+static void product(const double *A, const double *B, int n, int k, int m, double *to)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++) {
+            to[i * m + j] = 0;
+            for (int l = 0; l < k; l++) to[i * m + j] += A[i * k + l] * B[l * m + j];
+        }
+}
+
+/* PPMI with smoothed counts of contexts, rows of length 1. */
+static void ppmi(double *A, int n, int m, double smooth)
+{
+    double row[N] = { 0 }, col[N] = { 0 }, all = 0;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++) { row[i] += A[i * m + j]; col[j] += A[i * m + j]; }
+    for (int j = 0; j < m; j++) all += pow(col[j], smooth);
+    for (int i = 0; i < n; i++) {
+        double length = 0;
+        for (int j = 0; j < m; j++) {
+            double v = A[i * m + j] > 0
+                           ? log(A[i * m + j] * all / (row[i] * pow(col[j], smooth)))
+                           : 0;
+            A[i * m + j] = v > 0 ? v : 0;
+            length += A[i * m + j] * A[i * m + j];
+        }
+        for (int j = 0; j < m; j++) A[i * m + j] /= sqrt(length);
+    }
+}
+
+/* T [n, m]: e^(score / heat) over the NEAR best of each row, their sum 1. S: by rows, or by
+ * columns. */
+static void soften(const float *S, bool turn, int n, int m, double heat, double *T)
+{
+    for (int i = 0; i < n; i++) {
+        double sum = 0;
+        for (int j = 0; j < m; j++) {
+            int better = 0;
+            float own = turn ? S[j * n + i] : S[i * m + j];
+            for (int k = 0; k < m; k++) better += (turn ? S[k * n + i] : S[i * m + k]) > own;
+            T[i * m + j] = better < NEAR ? exp((double)own / heat) : 0;
+            sum += T[i * m + j];
+        }
+        for (int j = 0; j < m; j++) T[i * m + j] /= sum;
+    }
+}
+
+static void a_round_compares_translated_contexts(void **state)
+{
+    (void)state;
+    const double heat = 0.2, smooth = 0.6;
+    struct vectors *a = random_vectors(N, 5, 1), *b = random_vectors(M, 5, 2);
+    double A[BLOCKS][N * N], B[BLOCKS][M * M];
+    struct sparse *src[BLOCKS], *tgt[BLOCKS];
+    for (uint32_t i = 0; i < BLOCKS; i++) {
+        src[i] = counts(N, 20 + i, A[i]);
+        tgt[i] = counts(M, 30 + i, B[i]);
+    }
+    struct refine f = { src, tgt, BLOCKS, NEAR, heat, smooth };
+    struct scores_options how = { .method = CSLS_NN, .K = 3 };
+    struct scores *s = scores_new(a, b, &how);
+    scores_by_vectors(s);
+    float *S = cosines(a, N, b, M);
+    for (int round = 0; round < 2; round++) {
+        double there[N * M], back[M * N], sum[N * M] = { 0 }, best[2] = { 0 };
+        soften(S, false, N, M, heat, there);
+        soften(S, true, M, N, heat, back);
+        for (int i = 0; i < BLOCKS; i++) {
+            double x[N * N], z[N * N], one[N * M];
+            /* the source's contexts in target words, and the target's in source words */
+            for (int way = 0; way < 2; way++) {
+                int k = way ? N : M;
+                if (way) {
+                    memcpy(x, A[i], sizeof A[i]);
+                    product(B[i], back, M, M, N, z);
+                } else {
+                    product(A[i], there, N, N, M, x);
+                    memcpy(z, B[i], sizeof B[i]);
+                }
+                ppmi(x, N, k, smooth);
+                ppmi(z, M, k, smooth);
+                double turned_z[N * N];
+                for (int p = 0; p < M; p++)
+                    for (int q = 0; q < k; q++) turned_z[q * M + p] = z[p * k + q];
+                product(x, turned_z, N, k, M, one);
+                for (int p = 0; p < N * M; p++) sum[p] += one[p] / (2 * BLOCKS);
+            }
+        }
+        refine_round(&f, s);
+        for (int i = 0; i < N; i++) {
+            double most = 0;
+            for (int j = 0; j < M; j++) {
+                assert_float_equal(scores_row(s, (uint32_t)i)[j], sum[i * M + j], 1e-5);
+                S[i * M + j] = scores_row(s, (uint32_t)i)[j];
+                most = fmax(most, sum[i * M + j]);
+            }
+            best[0] += most / N;
+        }
+        for (int j = 0; j < M; j++) {
+            double most = 0;
+            for (int i = 0; i < N; i++) most = fmax(most, sum[i * M + j]);
+            best[1] += most / M;
+        }
+        assert_float_equal(scores_best(s), (best[0] + best[1]) / 2, 1e-5);
+    }
+    free(S);
+    scores_free(s);
+    for (int i = 0; i < BLOCKS; i++) { sparse_free(src[i]); sparse_free(tgt[i]); }
+    vectors_free(a);
+    vectors_free(b);
+}
+
+/* --- measures --------------------------------------------------------------------------------- */
+
+/* Pearson's r of the cosines of all pairs but those of word `out`. */
+static double correlation(const float *X, const float *Z, size_t n, size_t all, size_t out)
+{
+    double x = 0, z = 0, xx = 0, zz = 0, xz = 0, count = 0;
+    for (size_t i = 0; i < n; i++)
+        for (size_t j = 0; j < i; j++) {
+            if (i == out || j == out) continue;
+            double p = (double)X[i * all + j], q = (double)Z[i * all + j];
+            x += p; z += q; xx += p * p; zz += q * q; xz += p * q;
+            count++;
+        }
+    return (xz - x * z / count) / sqrt((xx - x * x / count) * (zz - z * z / count));
+}
+
+/* The half-width of an interval by the jackknife. */
+static double jackknife(const double *without, size_t n)
+{
+    double mean = 0, var = 0;
+    for (size_t i = 0; i < n; i++) mean += without[i] / (double)n;
+    for (size_t i = 0; i < n; i++) var += (without[i] - mean) * (without[i] - mean);
+    return 1.96 * sqrt(var * (double)(n - 1) / (double)n);
+}
+
+/* Of more words than a tile has, and of more rows than pairs. */
+static void two_spaces_are_as_alike_as_all_pairs_say(void **state)
+{
+    (void)state;
+    enum { PAIRS = 300, ROWS = 310, D = 7 };
+    struct vectors *a = random_vectors(ROWS, D, 1), *b = turned(a, 1, 2);
+    struct word_pairs p = { 0 };
+    struct similarity r;
+    for (uint32_t i = 0; i < PAIRS; i++) word_pairs_add(&p, i, i);
+    /* as they would be by a map, but for what the noise has done */
+    assert_int_equal(map_procrustes(a->x, ROWS, b->x, D, &p), 0);
+    assert_int_equal(similarity_measure(a, b, &p, &r), 0);
+    float *X = cosines(a, ROWS, a, ROWS), *Z = cosines(b, ROWS, b, ROWS),
+          *C = cosines(a, ROWS, b, ROWS);
+    double without[PAIRS], own = 0, squares = 0, other = 0, forward = 0, backward = 0;
+    const double n = PAIRS;
+    assert_float_equal(r.rsim, correlation(X, Z, PAIRS, ROWS, PAIRS), 1e-5);
+    for (size_t i = 0; i < PAIRS; i++) without[i] = correlation(X, Z, PAIRS, ROWS, i);
+    assert_float_equal(r.rsim_ci, jackknife(without, PAIRS), 1e-5);
+    for (size_t i = 0; i < PAIRS; i++) {
+        double c = (double)C[i * ROWS + i];
+        bool to = true, back = true;
+        own += c;
+        squares += c * c;
+        for (size_t j = 0; j < ROWS; j++) {
+            if (i == j) continue;
+            if (j < PAIRS) other += (double)C[i * ROWS + j];
+            to &= C[i * ROWS + j] < C[i * ROWS + i];
+            back &= C[j * ROWS + i] < C[i * ROWS + i];
+        }
+        forward += to;
+        backward += back;
+    }
+    for (size_t out = 0; out < PAIRS; out++) {
+        double crossed = other;
+        for (size_t j = 0; j < PAIRS; j++)
+            if (j != out) crossed -= (double)C[out * ROWS + j] + (double)C[j * ROWS + out];
+        without[out] = (own - (double)C[out * ROWS + out]) / (n - 1)
+                       - crossed / (n - 1) / (n - 2);
+    }
+    forward /= n;
+    backward /= n;
+    assert_int_equal(r.pairs, PAIRS);
+    assert_float_equal(r.cosine, own / n, 1e-6);
+    assert_float_equal(r.cosine_ci, 1.96 * sqrt((squares - own * own / n) / (n - 1) / n), 1e-6);
+    assert_float_equal(r.random, other / n / (n - 1), 1e-6);
+    assert_float_equal(r.above, own / n - other / n / (n - 1), 1e-6);
+    assert_float_equal(r.above_ci, jackknife(without, PAIRS), 1e-6);
+    assert_true(forward > 0.1 && forward < 0.9 && forward != backward);
+    assert_float_equal(r.forward, forward, 1e-12);
+    assert_float_equal(r.backward, backward, 1e-12);
+    assert_float_equal(r.forward_ci, 1.96 * sqrt(forward * (1 - forward) / n), 1e-12);
+    assert_float_equal(r.backward_ci, 1.96 * sqrt(backward * (1 - backward) / n), 1e-12);
+    /* the cosines alone are the same; three pairs are few, two are none */
+    struct similarity c;
+    assert_int_equal(similarity_cosines(a, b, &p, &c), 0);
+    assert_float_equal(c.above, r.above, 1e-12);
+    assert_float_equal(c.above_ci, r.above_ci, 1e-12);
+    assert_true(isnan(c.rsim) && isnan(c.forward));
+    p.n = 3;
+    assert_int_equal(similarity_measure(a, b, &p, &r), 0);
+    assert_true(!isnan(r.rsim) && isnan(r.rsim_ci));
+    assert_int_equal(similarity_cosines(a, b, &p, &c), 0);
+    assert_true(!isnan(c.above));
+    p.n = 2;
+    assert_int_equal(similarity_measure(a, b, &p, &r), -1);
+    assert_int_equal(similarity_cosines(a, b, &p, &c), 0);
+    assert_true(c.pairs == 2 && isnan(c.cosine) && isnan(c.above) && isnan(c.above_ci));
+    free(X); free(Z); free(C);
+    word_pairs_free(&p);
+    vectors_free(a);
+    vectors_free(b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(words_of_a_length_that_are_spelt_alike_are_seeds),
+        cmocka_unit_test(spelling_is_the_cosine_of_weighted_n_grams),
+        cmocka_unit_test(rounds_of_procrustes_take_mutual_neighbours),
+        cmocka_unit_test(the_mean_cosine_is_that_of_csls_neighbours),
+        cmocka_unit_test(a_share_of_the_similarities_is_kept),
+        cmocka_unit_test(induction_is_its_steps),
+        cmocka_unit_test(a_round_compares_translated_contexts),
+        cmocka_unit_test(two_spaces_are_as_alike_as_all_pairs_say),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
