@@ -450,6 +450,14 @@ done
 tsne en=a.vec --names 4
 is "$(sed -nE 's/^set label "(a[0-9]*).* left.*/\1/p' script | tr '\n' ' ')" "a1 a2 a3 a4 "
 has "12 words'" < script; ! grep -q links script || fail "lines without a dictionary"
+# a crowd: lines lead to what has no room beside its point, from that point
+tsne en=a.vec --tsv t.tsv --names 12 --width 200 --height 200
+sed -nE '/^set arrow/ { N; s/.* from ([^,]*),([^ ]*) to .*set label "([^"]*)".*/\3 \1 \2/p }' \
+    script | sort > got
+[ "$(wc -l < got)" -gt 2 ] || fail "no lines to words"
+awk -F '\t' 'NR > 1 { print $2, $3, $4 }' t.tsv | sort | join - got |
+    awk '$2 == $4 && $3 == $5 { n++ } END { print n }' > lines
+is "$(cat lines)" "$(wc -l < got)" "lines that begin at their words' points"
 
 echo "# many lines are fainter, and many points smaller"
 for row in 301:C0:0.40 501:C0:0.25 1001:D8:0.25; do

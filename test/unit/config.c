@@ -12,6 +12,7 @@
 #include "common/msg.h"
 #include "lib/model/config.h"
 #include "lib/model/options.h"
+#include "test/unit/near.h"
 
 /* One key, with one head and 8 tokens where it is neither, is refused for `why`; NULL: taken. */
 static void reads(const char *key, const char *value, const char *why)
@@ -99,10 +100,10 @@ static void a_missing_key_has_its_default(void **state)
     assert_int_equal(c.token_types, 0);
     assert_int_equal(c.pre_norm + c.sinusoidal + c.share_layers + c.output_transform, 0);
     assert_true(c.encoder_langs && c.decoder_langs && c.embed_norm);
-    assert_float_equal(c.scale_embed, 1, 0);
-    assert_float_equal(c.norm_eps, 1e-5f, 0);
-    assert_float_equal(c.dropout, 0.1f, 0);
-    assert_float_equal(c.attention_dropout, 0.1f, 0);
+    assert_near(c.scale_embed, 1, 0);
+    assert_near(c.norm_eps, 1e-5f, 0);
+    assert_near(c.dropout, 0.1f, 0);
+    assert_near(c.attention_dropout, 0.1f, 0);
     assert_int_equal(c.vocab_hash, 0);
     assert_int_equal(c.n_heads + c.n_langs, 0);
 }

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "lib/bilingual/cooc_compare.h"
+#include "test/unit/near.h"
 
 /* log a and log b of four pairs: 1 1, 2 1, 3 1, 1 3; sums 2, 3, 4, 4; differences 0, 1, 2, 2;
  * ratios 0, 1/3, 1/2, 1/2. In bins of width 2: [2, 4) has the first two, [4, 6) the others. */
@@ -19,24 +20,24 @@ static void bins_by_hand(void **state)
     struct cooc_compare_bin *bin;
     assert_int_equal(cooc_compare_bins(&p, 2, &bin), 3);
     assert_int_equal(bin[0].n, 2);
-    assert_float_equal(bin[0].low, 2, 1e-9);
-    assert_float_equal(bin[0].high, 4, 1e-9);
-    assert_float_equal(bin[0].difference, 0.5, 1e-9);
+    assert_near(bin[0].low, 2, 1e-9);
+    assert_near(bin[0].high, 4, 1e-9);
+    assert_near(bin[0].difference, 0.5, 1e-9);
     /* s = sqrt(1/2) with n - 1; 1.96 s / sqrt 2 */
-    assert_float_equal(bin[0].difference_ci, 0.98, 1e-6);
-    assert_float_equal(bin[0].ratio, 1.0 / 6, 1e-9);
-    assert_float_equal(bin[0].ratio_ci, 0.98 / 3, 1e-6);
-    assert_float_equal(bin[0].share, (3 * e1 + e2) / (5 * e1 + e2 + 2 * e3), 1e-9);
+    assert_near(bin[0].difference_ci, 0.98, 1e-6);
+    assert_near(bin[0].ratio, 1.0 / 6, 1e-9);
+    assert_near(bin[0].ratio_ci, 0.98 / 3, 1e-6);
+    assert_near(bin[0].share, (3 * e1 + e2) / (5 * e1 + e2 + 2 * e3), 1e-9);
     assert_int_equal(bin[1].n, 2);
-    assert_float_equal(bin[1].low, 4, 1e-9);
-    assert_float_equal(bin[1].difference, 2, 1e-9);
-    assert_float_equal(bin[1].ratio, 0.5, 1e-9);
-    assert_float_equal(bin[1].ratio_ci, 0, 1e-6);
+    assert_near(bin[1].low, 4, 1e-9);
+    assert_near(bin[1].difference, 2, 1e-9);
+    assert_near(bin[1].ratio, 0.5, 1e-9);
+    assert_near(bin[1].ratio_ci, 0, 1e-6);
     assert_int_equal(bin[2].n, 4);
-    assert_float_equal(bin[2].difference, 1.25, 1e-9);
-    assert_float_equal(bin[2].share, 1, 1e-9);
+    assert_near(bin[2].difference, 1.25, 1e-9);
+    assert_near(bin[2].share, 1, 1e-9);
     /* deviations from 1.25: -1.25, -0.25, 0.75, 0.75; s^2 = 2.75 / 3 */
-    assert_float_equal(bin[2].difference_ci, 1.96 * sqrt(2.75 / 3) / 2, 1e-6);
+    assert_near(bin[2].difference_ci, 1.96 * sqrt(2.75 / 3) / 2, 1e-6);
     free(bin);
 }
 

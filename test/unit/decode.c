@@ -11,6 +11,7 @@
 #include "common/mem.h"
 #include "common/thread.h"
 #include "lib/model/decode.h"
+#include "test/unit/near.h"
 
 enum { WORDS = 3, V = VOCAB_SPECIALS + WORDS };
 
@@ -146,13 +147,13 @@ static void a_beam_that_holds_everything_finds_the_best_of_all_sequences(void **
             o.n_best = 5;
             translate(&s, 1, &o, &h);
             assert_int_equal(h.count[0], 5);
-            assert_float_equal(h.hyp[0].score, b.score, 1e-4);
+            assert_near(h.hyp[0].score, b.score, 1e-4);
             assert_int_equal(h.hyp[0].n, b.n);
             assert_memory_equal(h.hyp[0].ids, b.y, (size_t)b.n * sizeof *b.y);
             for (int j = 0; j < 5; j++) {            /* scores are what they say, and fall */
                 double p = log_p(s, h.hyp[j].ids, h.hyp[j].n, true, NULL);
-                assert_float_equal(h.hyp[j].log_p, p, 1e-3);
-                assert_float_equal(h.hyp[j].score, p / pow(h.hyp[j].n + 1, penalty), 1e-3);
+                assert_near(h.hyp[j].log_p, p, 1e-3);
+                assert_near(h.hyp[j].score, p / pow(h.hyp[j].n + 1, penalty), 1e-3);
                 if (j) assert_true(h.hyp[j].score <= h.hyp[j - 1].score);
             }
             hyps_free(&h);
@@ -179,7 +180,7 @@ static void greedy_search_takes_the_best_word_of_a_decoder_without_a_cache(void 
             assert_int_equal(h.hyp[0].n, n);
             if (n) assert_memory_equal(h.hyp[0].ids, y, (size_t)n * sizeof *y);
             if (s != 2)
-                assert_float_equal(h.hyp[0].log_p, log_p(s, y, n, next == VOCAB_EOS, NULL), 1e-3);
+                assert_near(h.hyp[0].log_p, log_p(s, y, n, next == VOCAB_EOS, NULL), 1e-3);
             hyps_free(&h);
         }
         stop();
@@ -204,7 +205,7 @@ static void a_translation_does_not_depend_on_its_neighbours_in_the_batch(void **
                 const struct hyp *a = &together.hyp[i * beam + j], *b = &alone.hyp[j];
                 assert_int_equal(a->n, b->n);
                 if (a->n) assert_memory_equal(a->ids, b->ids, (size_t)a->n * sizeof *a->ids);
-                assert_float_equal(a->score, b->score, 1e-4);
+                assert_near(a->score, b->score, 1e-4);
             }
             hyps_free(&alone);
         }
@@ -243,7 +244,7 @@ static void a_device_that_queues_finds_the_same(void **state)
                 const struct hyp *a = &h[0].hyp[i * o.beam + j], *b = &h[1].hyp[i * o.beam + j];
                 assert_int_equal(a->n, b->n);
                 if (a->n) assert_memory_equal(a->ids, b->ids, (size_t)a->n * sizeof *a->ids);
-                assert_float_equal(a->score, b->score, 1e-4);
+                assert_near(a->score, b->score, 1e-4);
             }
         }
         hyps_free(&h[0]);
@@ -282,7 +283,7 @@ static void many_sentences_keep_their_order_whatever_their_batches(void **state)
                 const struct hyp *x = &got.hyp[i * 3 + j], *y = &want.hyp[i * 3 + j];
                 assert_int_equal(x->n, y->n);
                 if (x->n) assert_memory_equal(x->ids, y->ids, (size_t)x->n * sizeof *x->ids);
-                assert_float_equal(x->score, y->score, 1e-4);
+                assert_near(x->score, y->score, 1e-4);
             }
         }
         hyps_free(&got);
@@ -447,7 +448,7 @@ static void an_early_end_finds_no_better_translations(void **state)
             assert_true(early.count[0] >= 1);
             for (int j = 0; j < early.count[0]; j++) {
                 const struct hyp *h = &early.hyp[j];
-                assert_float_equal(h->log_p, log_p(s, h->ids, h->n, true, NULL), 1e-3);
+                assert_near(h->log_p, log_p(s, h->ids, h->n, true, NULL), 1e-3);
                 assert_true(h->score <= full.hyp[j].score + 1e-6);
             }
             better += full.hyp[0].score > early.hyp[0].score + 1e-3;

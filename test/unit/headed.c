@@ -12,6 +12,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "lib/task/read_out.h"
+#include "test/unit/near.h"
 
 /* Units of rows[i] rows each; unit i's first row is <s>, the others are 100 i + its number. */
 static void fill(struct examples *x, enum model_task task, const int *rows, int n)
@@ -216,7 +217,7 @@ static void compare_passes(enum model_task task, bool pre_norm)
     assert_int_equal(z->rows, rows);
     k->get(few, z->v, (size_t)n);
     assert_int_equal(k->sync(), 0);
-    for (int i = 0; i < n; i++) assert_float_equal(few[i], all[i], 1e-6);
+    for (int i = 0; i < n; i++) assert_near(few[i], all[i], 1e-6);
     assert_true(all[0] != all[z->cols]);                 /* rows are told apart */
     /* in batches of one unit, of two, of all: of 4, 2 and 7 rows */
     struct pass q = { .m = &m, .t = &t };
@@ -282,8 +283,8 @@ static void answers_come_from_the_window_with_most_context(void **state)
     assert_true(a.found.any);
     assert_int_equal(a.from, 12);
     assert_int_equal(a.to, 19);
-    assert_float_equal(a.found.score, 7, 0);
-    assert_float_equal(a.found.null_score, 0, 0);        /* the least of 0 + 0 and 1 + 5.5 */
+    assert_near(a.found.score, 7, 0);
+    assert_near(a.found.null_score, 0, 0);        /* the least of 0 + 0 and 1 + 5.5 */
     a = read_out_answer(&o, &x, 0, -7.5);                /* 0 - 7 is above -7.5: no answer */
     assert_int_equal(a.from, a.to);
     a = read_out_answer(&o, &x, 0, -7);

@@ -10,6 +10,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "lib/model/model.h"
+#include "test/unit/near.h"
 #include "test/unit/scratch.h"
 
 static struct vocab *vocabulary(const char *path, const char *words)
@@ -204,7 +205,7 @@ static void fixed_positions_by_value(void **state)
         { 7, 62, 0.0009334757 },
     };
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
-        assert_float_equal(x[expected[i].pos * 64 + expected[i].column], expected[i].value, 1e-6);
+        assert_near(x[expected[i].pos * 64 + expected[i].column], expected[i].value, 1e-6);
     free(x);
     model_free(&m);
     vocab_free(v);
@@ -386,7 +387,7 @@ static void words_take_vectors_at_the_mean_length_of_drawn_rows(void **state)
     for (int i = 0; i < D; i++) {
         double want = i < 4 ? part[i] * mean
                             : 0.1 * mean / sqrt(rest) * (double)drawn[b * D + i];
-        assert_float_equal(now[b * D + i], want, 1e-6);
+        assert_near(now[b * D + i], want, 1e-6);
         drawn[b * D + i] = now[b * D + i];
     }
     assert_memory_equal(now, drawn, (VOCAB_SPECIALS + 3) * D * sizeof *now);

@@ -12,6 +12,7 @@
 #include "common/json/safetensors.h"
 #include "common/mem.h"
 #include "lib/bilingual/map.h"
+#include "test/unit/near.h"
 
 enum { K = 5 };
 static const double REWEIGHT = 0.5;
@@ -108,7 +109,7 @@ static void a_round_of_self_learning(void **state)
         assert_int_equal(p.src[n + j], number(f, "backward", j));
         assert_int_equal(p.tgt[n + j], j);
     }
-    assert_float_equal(objective, best[0], 1e-5);
+    assert_near(objective, best[0], 1e-5);
     word_pairs_free(&p);
     free(x); free(z); free(best);
     st_close(f);
@@ -151,7 +152,7 @@ static void the_share_grows_where_nothing_improves(void **state)
         bool waited = i - last > o.patience, ends = waited && r.keep[i] >= 1;
         assert_true((i == r.n) == ends);
         if (ends) break;
-        assert_float_equal(r.keep[i + 1], waited ? fmin(1, 2 * r.keep[i]) : r.keep[i], 0);
+        assert_near(r.keep[i + 1], waited ? fmin(1, 2 * r.keep[i]) : r.keep[i], 0);
         grown += waited;
         if (waited) last = i;
     }

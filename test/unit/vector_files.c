@@ -14,6 +14,7 @@
 #include "common/mem.h"
 #include "common/rng.h"
 #include "lib/vectors/vectors.h"
+#include "test/unit/near.h"
 #include "test/unit/scratch.h"
 
 static void file(const char *name, const char *bytes, size_t n)
@@ -300,7 +301,7 @@ static void steps_of_normalisation_are_taken_in_their_order(void **state)
                     mean += (order == 3 ? unit[j][k] : (double)rows[j][k]) / 4;
                 want = order % 2 ? unit[i][k] : (double)rows[i][k];
                 if (order >= 2) want -= mean;
-                assert_float_equal(vectors_row(v, (uint32_t)i)[k], want, 1e-6);
+                assert_near(vectors_row(v, (uint32_t)i)[k], want, 1e-6);
             }
         vectors_free(v);
     }
