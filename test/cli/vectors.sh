@@ -181,33 +181,60 @@ for power in 0 0.5 1; do
     embed --from-cooc s.left.cooc --from-cooc s.right.cooc --dim 6 --min-count 1 --smooth 0.6 \
         --shift 1.1 --power $power > power.$power
 done
-awk -F'\t' '{ b = FILENAME; n[b, $1, $2] = $3; row[b, $1] += $3; col[b, $2] += $3; word[$1] }
-    END {
-        for (c in word) for (b in files) t[b] += col[b, c] ^ 0.6
-        for (r in word) for (c in word) for (b in files) {
-            if (!n[b, r, c]) continue
-            v = log(n[b, r, c] * t[b] / (row[b, r] * col[b, c] ^ 0.6)) - log(1.1)
-            if (v > 0) m[b, r, c] = v
-        }
-        for (r in word) for (q in word) {
-            s = 0
-            for (c in word) for (b in files) s += m[b, r, c] * m[b, q, c]
-            printf "%s %s %.5f\n", r, q, s + 1e-9
-        }
-    }
-    BEGIN { files["s.left"]; files["s.right"] }' s.left s.right | sort > want
-awk 'FNR > 1 { w[++n] = $1; for (i = 2; i <= NF; i++) x[n, i] = $i; m = NF }
-    END {
-        for (a = 1; a <= n; a++) for (b = 1; b <= n; b++) {
-            s = 0
-            for (i = 2; i <= m; i++) s += x[a, i] * x[b, i]
-            printf "%s %s %.5f\n", w[a], w[b], s + 1e-9
-        }
-    }' power.1 | sort > got
-is "$(grep -c . want)" 36
-join -j 1 <(sed 's/ /-/' want) <(sed 's/ /-/' got) |
-    awk '{ d = $2 - $3; if (d > 2e-5 || d < -2e-5) { print; bad = 1 } } END { exit bad }' > off ||
-    fail "rows whose product is not PPMI's: $(paste -sd ' ' off)"
+# ppmi DUMP...: products of rows; given VECTORS: of vectors; apart: which of both differ
+ppmi() {
+    awk -F'\t' 'BEGIN { for (i = 1; i < ARGC; i++) files[ARGV[i]] }
+        { b = FILENAME; n[b, $1, $2] = $3; row[b, $1] += $3; col[b, $2] += $3; word[$1] }
+        END {
+            for (c in word) for (b in files) t[b] += col[b, c] ^ 0.6
+            for (r in word) for (c in word) for (b in files) {
+                if (!n[b, r, c]) continue
+                v = log(n[b, r, c] * t[b] / (row[b, r] * col[b, c] ^ 0.6)) - log(1.1)
+                if (v > 0) m[b, r, c] = v
+            }
+            for (r in word) for (q in word) {
+                s = 0
+                for (c in word) for (b in files) s += m[b, r, c] * m[b, q, c]
+                printf "%s-%s %.5f\n", r, q, s + 1e-9
+            }
+        }' "$@" | sort
+}
+given() {
+    awk 'FNR > 1 { w[++n] = $1; for (i = 2; i <= NF; i++) x[n, i] = $i; m = NF }
+        END {
+            for (a = 1; a <= n; a++) for (b = 1; b <= n; b++) {
+                s = 0
+                for (i = 2; i <= m; i++) s += x[a, i] * x[b, i]
+                printf "%s-%s %.5f\n", w[a], w[b], s + 1e-9
+            }
+        }' "$1" | sort
+}
+apart() {
+    is "$(grep -c . want)" 36
+    join want got | awk '{ d = $2 - $3; if (d > 2e-5 || d < -2e-5) { print; bad = 1 } n++ }
+        END { exit bad || n != 36 }' > off ||
+        fail "rows whose product is not PPMI's: $(paste -sd ' ' off)"
+}
+ppmi s.left s.right > want; given power.1 > got; apart
+# counts of both sides: the file has each pair once, and a word with itself once
+cooc-count -q -w 2 en=small > s.both.cooc
+cooc-query --dump s.both.cooc |
+    awk -F'\t' 'BEGIN { OFS = FS } { print } $1 != $2 { print $2, $1, $3 }' > s.both
+embed --from-cooc s.both.cooc --dim 6 --min-count 1 --smooth 0.6 --shift 1.1 --power 1 > both.vec
+ppmi s.both > want; given both.vec > got; apart
+# the most frequent words, or those that are frequent enough
+vocab-count small > small.vocab
+for n in 2 4; do
+    head -n $n small.vocab | cut -d ' ' -f 1 > want
+    embed --from-cooc s.both.cooc --dim 2 --max-vocab $n --min-count 1 > some.vec
+    is "$(head -n 1 some.vec)" "$n 2"; sed 1d some.vec | cut -d ' ' -f 1 > got; same got want
+    embed --from-cooc s.both.cooc --dim 2 --min-count "$(sed -n "${n}s/.* //p" small.vocab)" |
+        sed 1d | cut -d ' ' -f 1 > got; same got want
+done
+fails 1 's.both.cooc: 1 words are counted 72 times or more; 2 are needed' embed \
+    --from-cooc s.both.cooc --dim 1 --min-count "$(sed -n '1s/.* //p' small.vocab)"
+fails 1 'en.left.cooc: counted over another vocabulary than s.left.cooc' embed \
+    --from-cooc s.left.cooc --from-cooc en.left.cooc --dim 2 --min-count 1
 squares() { awk 'FNR > 1 { for (i = 2; i <= NF; i++) s[i] += $i * $i; m = NF }
     END { for (i = 2; i <= m; i++) print s[i] }' power.$1; }
 paste <(squares 0) <(squares 0.5) <(squares 1) |
@@ -269,6 +296,14 @@ is "$(cooc-study -q --correlation --pairs three.tsv one.cooc two.cooc |
 is "$(cooc-study --ranks one.cooc two.cooc)" "$(printf '%s\t%s\t%s\n' rank a b \
     1 3.750000e-01 3.125000e-01 2 3.125000e-01 3.125000e-01 3 1.875000e-01 2.500000e-01 \
     4 1.250000e-01 1.250000e-01)"
+# (also of a vocabulary in another order)
+printf '%s 1\n' d c b a > turned.vocab
+cooc-count -q -w 1 --weights flat -v turned.vocab one.txt > turned.cooc
+is "$(cooc-study --ranks turned.cooc two.cooc)" "$(cooc-study --ranks one.cooc two.cooc)"
+# a dictionary asks for all pairs of words that it has, by the first translation of each
+printf 'a\tA\t0.5\nb\tB\r\na\tD\nc\tC\n' > abc.dict
+is "$(cooc-study -q --correlation --dict abc.dict one.cooc two.cooc)" \
+    "$(cooc-study -q --correlation --pairs three.tsv one.cooc two.cooc)"
 fails 2 'needs --pairs' cooc-study --ranks --correlation en.cooc en.cooc
 cooc-study --ranks en.cooc de.left.cooc |
     awk -F'\t' 'NR > 2 && $2 > last { bad = 1 } NR > 1 { last = $2 } END {
