@@ -18,7 +18,7 @@ while read -r name hyp args; do
         n=$((n + 1))
     done
 done < <(grep -v '^#' commands)
-is $n 84 "golden comparisons"
+is $n 111 "golden comparisons"
 
 # the signature says whose it is, and whom it follows
 bleu -f text unicode/ref0 < unicode/hyp1 | has 'version:2\.6\.0-isoglot-' || fail "signature"
