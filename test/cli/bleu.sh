@@ -20,6 +20,16 @@ while read -r name hyp args; do
 done < <(grep -v '^#' commands)
 is $n 111 "golden comparisons"
 
+# colours, on a terminal: of headings, the baseline, what may be chance, and an interval
+coloured() {
+    (cd words && NO_COLOR= script -qec "bleu ref0 -f text $*" ../typescript) < /dev/null > no
+    sed -e 's/\r$//; s/-isoglot-[0-9.]*//' typescript > seen
+}
+coloured -m bleu ter --paired-ar --paired-ar-n 200 -i hyp1 hyp2 ref0
+sed -n '/╒/,/╘/p' seen > got; same got colour-test.out
+coloured -m bleu chrf --confidence --confidence-n 20 -i hyp1
+grep '|' seen > got; same got colour-ci.out
+
 # the signature says whose it is, and whom it follows
 bleu -f text unicode/ref0 < unicode/hyp1 | has 'version:2\.6\.0-isoglot-' || fail "signature"
 

@@ -15,6 +15,17 @@ export LC_ALL=C.UTF-8 NO_COLOR=1
     done
 done
 
+# with colours, as on a terminal
+on_terminal() {
+    (cd words && NO_COLOR= script -qec "$VENV/bin/sacrebleu ref0 -f text $*" /dev/null) \
+        < /dev/null | tr -d '\r'
+}
+[ -n "${SETS-}" ] || {
+    on_terminal -m bleu ter --paired-ar --paired-ar-n 200 -i hyp1 hyp2 ref0 |
+        sed -n '/╒/,/╘/p' > colour-test.out
+    on_terminal -m bleu chrf --confidence --confidence-n 20 -i hyp1 | grep '|' > colour-ci.out
+}
+
 SACREBLEU=$(mktemp -d); export SACREBLEU; trap 'rm -rf "$SACREBLEU"' EXIT
 cd sets
 cp -r wmt* "$SACREBLEU"; mkdir "$SACREBLEU/models"
