@@ -54,6 +54,21 @@ for args in "-m bleu chrf ter --confidence" "-sl" "--multi"; do
     bleu $args --threads 1 ref < hyp > one; bleu $args --threads 5 -o five ref < hyp; same one five
 done
 
+# names with what LaTeX and JSON need other signs for, as sacreBLEU 2.6.0 writes them
+for f in 'a_b&%$#{}^~<>\' $'q"\\é😀\x7f'; do cp three "$f"; done
+odd() { bleu three -f "$1" -i 'a_b&%$#{}^~<>\' $'q"\\é😀\x7f'; }
+odd latex | sed -n 5,6p | tr -s ' ' > got
+cat > want <<'EOF'
+ a\_b\&\%\$\#\{\}\^{}\textasciitilde{}\ensuremath{<}\ensuremath{>}\textbackslash{} & 0.0 \\
+EOF
+printf ' q"\\textbackslash{}é😀\177 & 0.0 \\\\\n' >> want; same got want
+odd json | grep '"system"' > got
+cat > want <<'EOF'
+        "system": "a_b&%$#{}^~<>\\",
+        "system": "q\"\\\u00e9\ud83d\ude00\u007f",
+EOF
+same got want
+
 # gzip and zstd, and hypotheses from a file
 gzip -k ref; zstd -q hyp; bleu ref.gz -i hyp.zst > two; bleu ref < hyp > one; same one two
 # several systems on standard input, and several references in one file, separated by tabs

@@ -73,6 +73,29 @@ static void random_ids_match_as_often_as_by_definition(void **state)
     ngram_free(g);
 }
 
+/* Words that differ in one byte, wherever it is, are two, of any length. */
+static void words_are_compared_to_their_last_byte(void **state)
+{
+    (void)state;
+    struct ngram *g = ngram_new();
+    for (size_t n = 1; n < 40; n++)
+        for (size_t at = 0; at <= n; at++) {
+            char a[48], b[48];
+            struct bleu_stats s = { 0 };
+            memset(a, 'x', n);
+            memcpy(b, a, n);
+            /* at n: one is longer */
+            b[at] = 'y';
+            a[n] = '\0';
+            b[at < n ? n : n + 1] = '\0';
+            bleu_add(&s, g, a, (const char *[]){ b }, 1);
+            assert_int_equal(s.correct[0], 0);
+            bleu_add(&s, g, b, (const char *[]){ b }, 1);
+            assert_int_equal(s.correct[0], 1);
+        }
+    ngram_free(g);
+}
+
 static void a_long_segment_after_a_short_one_still_counts(void **state)
 {
     (void)state;
@@ -185,6 +208,7 @@ int main(void)
         cmocka_unit_test(counts_are_clipped_by_the_reference_with_most),
         cmocka_unit_test(closest_reference_length_prefers_the_shorter),
         cmocka_unit_test(random_ids_match_as_often_as_by_definition),
+        cmocka_unit_test(words_are_compared_to_their_last_byte),
         cmocka_unit_test(a_long_segment_after_a_short_one_still_counts),
         cmocka_unit_test(scores_are_those_of_sacrebleu),
         cmocka_unit_test(parts_add_up_to_the_whole),
