@@ -247,8 +247,8 @@ named n/a/x/log.jsonl n/b/x/log.jsonl -- a b
 named n/log.jsonl n/n2/log.jsonl -- n n2
 
 echo "# tables: bars of intervals side by side, or a band of long curves; Student's t"
-printf 'layer\trsim\trsim-ci\n0\t0.5\t0.05\n1\t0.75\t0.04\n2\t-\t0.01\n' > p.tsv
-printf 'layer\trsim\trsim-ci\n0\t0.6\t0.1\n1\t0.7\t\n' > q.tsv
+printf 'layer\trsim\trsim-ci\n3\t0.5\t0.05\n4\t0.75\t0.04\n5\t-\t0.01\n' > p.tsv
+printf 'layer\trsim\trsim-ci\n3\t0.6\t0.1\n4\t0.7\t\n' > q.tsv
 plot rsim p.tsv q.tsv > svg
 cat > want <<'EOF'
 $d0_0 using 1:4:(0):($5-$4) with vectors nohead lw 1.2 lc rgb '#0072B2' notitle
@@ -258,12 +258,12 @@ $d0_1 using 1:2 with linespoints lw 2 lc rgb '#D55E00' dt solid pt 7 ps 0.45 tit
 EOF
 drawn > got; same got want
 # 1.2% of the range, 1, apart; the range has 4% of room
-is "$(data d0_0)" "-0.006 0.5 0.5 0.45 0.55
-0.994 0.75 0.75 0.71 0.79"
-is "$(data d0_1)" "0.006 0.6 0.6 0.5 0.7
-1.006 0.7 0.7 0.7 0.7"
+is "$(data d0_0)" "2.994 0.5 0.5 0.45 0.55
+3.994 0.75 0.75 0.71 0.79"
+is "$(data d0_1)" "3.006 0.6 0.6 0.5 0.7
+4.006 0.7 0.7 0.7 0.7"
 # from 0.45 to 0.79
-is "$(range x) $(range y)" "[-0.04:1.04]  [0.4364:0.8036] "
+is "$(range x) $(range y)" "[2.96:4.04]  [0.4364:0.8036] "
 for n in 40:linespoints 41:lines; do
     seq "${n%:*}" | awk 'BEGIN { OFS = "\t"; print "layer", "rsim", "rsim-ci" }
         { print $1, 1 / $1, 0.5 }' > p.tsv
