@@ -38,6 +38,24 @@ is "$(echo 'ref-A of the test set' | bleu -b -t wmt21 -l en-de)" 100.0
 echo 'one more' >> wmt21/wmt21.en-de.ref-B
 bleu -t wmt21 -l en-de --echo ref:B src > got
 printf 'ref-B of the test set\tsrc of the test set\n' > want; same got want
+# fields in sacreBLEU's order, whatever the folder's; packed ones are no others
+for f in domain origlang extra genre docid; do echo "$f" > wmt21/wmt21.en-de.$f; done
+zstd -q --rm wmt21/wmt21.en-de.docid; gzip -k wmt21/wmt21.en-de.extra
+fails 1 "no field 'x'; it has src, ref:A, ref:B, docid, genre, origlang, extra, domain\$" \
+    bleu -t wmt21 -l en-de --echo x
+bleu -t wmt21 -l en-de --echo extra docid ref > got
+printf 'extra\tdocid\tref-A of the test set\n' > want; same got want
+# two of three references, as sacreBLEU says; of the third 4/5, 3/4, 2/3 and 1/2 are right: 0.2 ^ 1/4
+mkdir wmt21/AB
+for f in src ref-A ref-B ref-C; do echo "$f of the test set" > wmt21/AB/wmt21_AB.en-de.$f; done
+for f in ref-A:100.0 ref-B:100.0 ref-C:66.9; do
+    is "$(echo "${f%:*} of the test set" | bleu -b -t wmt21/AB -l en-de)" "${f#*:}"
+done
+# a folder of sacreBLEU's serves where the other has no such set
+mkdir none none/wmt22; cp wmt13/wmt13.en-de.ref none/wmt22/wmt22.en-ru.src
+cp wmt13/wmt13.en-de.ref none/wmt22/wmt22.en-ru.ref-A
+is "$(bleu -b -t wmt22 -l en-ru -i none/wmt22/wmt22.en-ru.ref-A)" 100.0
+rm -r none
 # what is not there, in one line that says where to get it
 fails 1 'wmt14_full.de-en.src is not in .*sacrebleu -t wmt14/full -l de-en' \
     bleu -t wmt14/full -l de-en -i hyp.de
