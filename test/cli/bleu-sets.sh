@@ -45,7 +45,7 @@ fails 1 "no field 'x'; it has src, ref:A, ref:B, docid, genre, origlang, extra, 
     bleu -t wmt21 -l en-de --echo x
 bleu -t wmt21 -l en-de --echo extra docid ref > got
 printf 'extra\tdocid\tref-A of the test set\n' > want; same got want
-# two of three references, as sacreBLEU says; of the third 4/5, 3/4, 2/3 and 1/2 are right: 0.2 ^ 1/4
+# two of three references, as sacreBLEU says; of the third 4/5, 3/4, 2/3 and 1/2 are right
 mkdir wmt21/AB
 for f in src ref-A ref-B ref-C; do echo "$f of the test set" > wmt21/AB/wmt21_AB.en-de.$f; done
 for f in ref-A:100.0 ref-B:100.0 ref-C:66.9; do
