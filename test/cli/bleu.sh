@@ -69,6 +69,18 @@ cat > want <<'EOF'
 EOF
 same got want
 
+# more draws than one batch has (32 MiB): what sacreBLEU 2.6.0 says of 1,200 lines
+for f in hyp1 hyp2 ref0; do for i in {1..40}; do cat words/$f; done > many.$f; done
+is "$(bleu many.ref0 -i many.hyp1 --confidence --confidence-n 12000 -b -f text -w 10)" \
+    "72.6002990576 (μ = 72.6109320724 ± 3.1397472980)"
+bleu many.ref0 -i many.hyp1 many.hyp2 --paired-ar --paired-ar-n 40000 > got
+is "$(sed -n 's/.*"p_value": \(0.*\),/\1/p' got)" 0.29656758581035475
+# on standard input alone a "\r" ends a line, as Python has it
+printf 'a b c d\ne f g h\ni j k l\n' > r3
+is "$(printf 'a b c d\re f g h\r\ni j k l' | bleu -b r3)" 100.0
+printf 'a b c d\re f g h\r\ni j k l' > h3
+fails 1 'h3 has 2 lines, but reference 1 .r3. has 3' bleu r3 -i h3
+
 # gzip and zstd, and hypotheses from a file
 gzip -k ref; zstd -q hyp; bleu ref.gz -i hyp.zst > two; bleu ref < hyp > one; same one two
 # several systems on standard input, and several references in one file, separated by tabs
