@@ -19,7 +19,18 @@ $D --inv --trans --format conll --lang-prefix < $G/panx | cmp - $G/panx.inv-tran
 $D --inv --trans --format nli --header < $G/pairs | cmp - $G/pairs.inv-trans
 $D --inv --format conllu --conllu-out < $G/tree | cmp - $G/tree.inv
 is "$($D --inv --trans --format conllu < $G/tree)" "ˣapples ˣred ˣeat ˣn't ˣDo ˣ!"
-is "$($D --trans <<< '<unk> <mask> <x> <s>')" "<unk> <mask> ˣ<x> <s>" "specials stay"
+is "$($D --trans <<< '<unk> <mask> <x> <s> </s> <pad> <> <pads> unk>')" \
+    "<unk> <mask> ˣ<x> <s> </s> <pad> ˣ<> ˣ<pads> ˣunk>" "specials stay"
+printf 'word\ttag\na\tB-X\nb\tI-X\n\nc\tO\nd\tO\n' | $D --inv -f conll --header |
+    cmp - <(printf 'word\ttag\nb\tB-X\na\tI-X\n\nd\tO\nc\tO\n\n')
+# words stay within their sentences, and their end is one of them
+for ((i = 0; i < 300; i++)); do echo 'a b c . d e ! f'; done | $D --permute --split |
+    awk '{ print $1 $2 $3 $4, $5 $6 $7, $8 }' > parts
+for k in 1:24 2:6; do
+    is "$(cut -d ' ' -f ${k%:*} parts | sort -u | wc -l)" "${k#*:}" "orders of a sentence"
+done
+is "$(cut -d ' ' -f 3 parts | sort -u)" f
+! grep -qE '^[^ ]*[def!]|^[^ ]* [^ ]*[abc.]' parts || fail "words left their sentences"
 # spaces and the missing newline stay
 printf 'a  b \n c' > odd; $D --trans < odd | cmp - <(printf 'ˣa  ˣb \n ˣc')
 $D --trans < odd | $D --untrans | cmp - odd
@@ -256,11 +267,36 @@ for ((i = 0; i < 6000; i++)); do
 done > negated
 is "$($D --syn v.order negated | chi 'n H o=1;n o H=3;o n H=3;o H n=3;H n o=5;H o n=1')" fits
 
+# What UD 2 calls otherwise than UD 1: each relation, alone with its head, stands before it as often
+# as the weight of its older name says; a label without an older one goes by its base.
+printf '%s %s\n' PRE_nmod_@ $L3 PRE_nsubjpass_@ $L5 PRE_nsubj_@ $L2 PRE_mwe_@ 0 PRE_CONJ_@VERB $L3 \
+    PRE_VERB_@VERB $L5 PRE_neg_@ $L2 > old.orm
+derive-lang --import-orm V=old.orm > ud1.order
+# one FORM POS RELATION FEATS: a verb with one dependent before it
+one() { printf '1\t%s\t_\t%s\t_\t%s\t2\t%s\t_\t_\n2\tH\t_\tVERB\t_\t_\t0\troot\t_\t_\n\n' \
+    "$1" "$2" "$4" "$3"; }
+for ((i = 0; i < 1500; i++)); do
+    one a NOUN obl:agent _; one b NOUN nsubj:pass _; one c NOUN nsubj:outer _; one d NOUN fixed _
+    one e CCONJ cc _; one f AUX cop _; one g AUX aux _; one h PART advmod 'A=B|Polarity=Neg'
+    one i PART advmod 'Polarity=Negative|NotPolarity=Neg'
+done > old.conllu
+$D --syn ud1.order old.conllu > drawn
+for x in a:3 b:5 c:2 d:1 e:3 f:5 g:1 h:2 i:1; do
+    is "$(grep "${x%:*}" drawn | chi "${x%:*} H=${x#*:};H ${x%:*}=1")" fits "UD 1's weight of $x"
+done
+
 # Nodes with more than six dependents keep their order; so do crossing arcs; --strict leaves such
 # trees out.
 { for i in 1 2 3 4 5 6 7; do printf '%d\tw%d\t_\tADJ\t_\t_\t8\tamod\t_\t_\n' $i $i; done
 printf '8\tH\t_\tNOUN\t_\t_\t0\troot\t_\t_\n\n'; } > wide
 is "$($D --syn near.order wide)" "w1 w2 w3 w4 w5 w6 w7 H"
+# ... with what is below them, on either side
+{ for i in 1 2 3 4; do printf '%d\tw%d\t_\tADJ\t_\t_\t5\tamod\t_\t_\n' $i $i; done
+printf '5\tH\t_\tNOUN\t_\t_\t0\troot\t_\t_\n'
+for i in 6 8 10; do printf '%d\tx%d\t_\tADV\t_\t_\t%d\tadvmod\t_\t_\n' $i $i $((i + 1))
+    printf '%d\tw%d\t_\tADJ\t_\t_\t5\tamod\t_\t_\n' $((i + 1)) $((i + 1)); done; echo
+} > sides
+is "$($D --syn near.order sides)" "w1 w2 w3 w4 H x6 w7 x8 w9 x10 w11"
 printf '1\ta\t_\tADJ\t_\t_\t3\tamod\t_\t_\n'\
 '2\tV\t_\tVERB\t_\t_\t0\troot\t_\t_\n3\tN\t_\tNOUN\t_\t_\t2\tobj\t_\t_\n\n' > crossed
 derive-lang --syn none.order --strict wide crossed three 2> told | wc -l > lines
