@@ -74,6 +74,14 @@ is "$(cat got)" \
 is "$(score -q -m accuracy en=gold --pred a --json --resamples 0 | tr -d '\n')" \
    '[  {"language": "en", "metric": "accuracy", "examples": 100, '\
 '"value": 80.0, "low": null, "high": null}]'
+# its interval is of both languages' resamples: 1.96 sqrt(0.8 0.2 / 100 + 0.6 0.4 / 100) / 2 is 6.2
+# points; where one gains what the other loses there is no difference
+score -q -m accuracy en=gold de=gold --pred de=b --pred en=a > got
+awk -F '\t' '$1 == "mean" && $4 > 63.2 && $4 < 64.4 && $5 > 75.6 && $5 < 76.8 { ok = 1 }
+    END { exit !ok }' got || { cat got; fail "the interval of a mean"; }
+score -q -m accuracy en=gold de=gold --pred en=a --pred de=b --against en=b --against de=a > got
+is "$(awk -F '\t' 'NR > 1 { print $1, $7, $8, $9 == 1 }' got | tr '\n' ,)" \
+    "en 60.0 20.0 0,de 80.0 -20.0 0,mean 70.0 0.0 1,"
 # chunks on bare tags, by hand: NOUN NOUN is one chunk, SCONJ SCONJ two
 printf 'NOUN\nNOUN\nVERB\n\nSCONJ\nSCONJ\n' > gold.tags
 printf 'NOUN\nVERB\nVERB\n\nSCONJ\nSCONJ\n' > pred.tags
@@ -204,6 +212,30 @@ fails 1 "r.tsv:12: 'x' is not a number" bash \
     -c "printf '1\tZ\t-\twords\tx\n' >> r.tsv; score --compare r.tsv"
 fails 1 "b.tsv:2: system 'A', seed 1 has 'm' twice" bash \
     -c "printf '1\tA\t-\tm\t1\n1\tA\t-\tm\t1\n' > b.tsv; score --compare b.tsv"
+# what does not fit into 100 columns goes on below; no variance, no test; "#compare" asks for a pair
+x39=$(printf 'x%.0s' {1..39})
+{
+    printf '#compare\tB\tA\n#compare\tB\tnone\n'
+    for k in 1 2 3; do
+        printf '%s\t%s\t-\t%s\t%s\n' $k A ${x39}1 $k  $k B ${x39}1 $((k + 1)) \
+            $k A ${x39}2 ${k}0  $k B ${x39}2 $((k))1.0$((k - 1))
+    done
+    printf '1\tB\t-\t%s\t5\n' ${x39}3
+} > wide.tsv
+pad() { printf '%*s%s' $(($1 - ${#2})) '' "$2"; }
+row() { printf '%-15s%s%s\n' "$1" "$(pad 42 "$2")" "$(pad 42 "$3")"; }
+# half an interval is 4.3027 s / sqrt 3; s is 1 and 10, and 10.01 of B's; of 1, 1.01 and 1.02 it is
+# 0.01
+{
+    row '' ${x39}1 ${x39}2
+    row A '2.000 ±2.484' '20.000 ±24.841'
+    row B '3.000 ±2.484' '21.010 ±24.866'
+    row 'B - A' '+1.000 ±0.000' '+1.010 ±0.025'
+    row '  paired t-test' p=- 'p<0.001'
+    printf '\n%57s\nA\n%-15s%42s\nB - A\n  paired t-test\n' ${x39}3 B 5.000
+    echo '3 seeds: mean, half-width of the 95% interval'
+} > want
+score --compare wide.tsv > got; same got want
 # names of any length stay whole: columns that differ late are told apart
 long=$(printf 'x%.0s' {1..80})
 printf '1\tA\t-\t%s\t1.5\n1\tA\t-\t%s\t2\n' "$long-one" "$long-two" > long.tsv
