@@ -40,7 +40,8 @@ static int symbol(struct order_model *m, const char *s, size_t n, uint32_t *to)
         r = relations_find(&m->relations, rel, rel_n);
         /* published models of UD 1 have the subtypes of their treebanks, so their relations are
          * learnt from the file; UD 2's are a closed list */
-        if (!r && m->labels == LABELS_UD1) r = relations_add(&m->relations, rel, rel_n);
+        if (!r && m->labels == LABELS_UD1 && (r = relations_add(&m->relations, rel, rel_n)) < 0)
+            return -1;
         if (!r) r = -1;
     }
     if (p < 0 || r < 0 || (!p && !r))

@@ -72,6 +72,8 @@ is "$(chi 'a b c=1;a c b=1;b a c=1;b c a=1;c a b=1;c b a=1' < six)" fits
 
 # --- vocabulary, overlap, dictionary --------------------------------------------------------------
 vocab-count en > vocab
+# a vocabulary without counts has copies without
+is "$(printf 'a\nb\n' | $D --trans --vocab | tr '\n' ' ')" "a b ˣa ˣb "
 n=$(wc -l < vocab)
 $D --trans --vocab < vocab > two
 is "$(wc -l < two)" $((2 * n))
@@ -132,6 +134,9 @@ is "$(behind < moved | awk '{ print ($1 >= 0.99) }')" 1 \
 cmp <(sorted <($D --format conllu --inv plain)) <(sorted <($D --syn swapped.order plain))
 $D --syn swapped.order plain | cmp - <($D --syn swapped.order --threads 1 < plain)
 $D --learn-order V,N --seed 1 < swapped | cmp - swapped.order
+# more empty lines between sentences, of any kind, say nothing
+awk 'NF == 0 { print "\r"; print "" } { print }' swapped | $D --learn-order N,V |
+    cmp - swapped.order
 # Trees stay trees: the same heads, by word, whatever their places.
 heads() { awk -F '\t' \
     'NF == 10 { f[$1] = $2; h[$1] = $7; n = $1; next }
@@ -254,7 +259,7 @@ is "$(cat v.order)" "$(printf \
     '# isoglot order 1\n# labels ud1\nV\tBI_neg_VERB&dobj\t0\nV\tHI_BOS_@VERB&@_PART&neg\t%s\n'\
 'V\tPRE_dobj_@\t%s' $L5 $L3)"
 printf 'BI_no\tsubj_@ 1\n' > tab.orm           # no line of a model could say it
-fails 1 'tab.orm:1: "no.x09subj" is not a label' derive-lang --import-orm V=tab.orm
+fails 1 'tab.orm:1: relation "no.x09subj" has a space or control' derive-lang --import-orm V=tab.orm
 # a relation that looks like a part of speech keeps its "&" (found by fuzz/order)
 printf 'BI_n_&@mo$ 0.25\n' > at.orm; derive-lang --import-orm N=at.orm > at.order
 grep -q '^N	BI_n_&@mo\$	0.25$' at.order || fail "$(cat at.order)"
@@ -365,6 +370,19 @@ fails 1 'are more than the|is more than the' derive-lang --dict-share 0.9 --over
 fails 2 '^derive-lang: --header takes one file' \
     derive-lang --inv --format nli --header $G/pairs $G/pairs
 fails 2 'nothing to do' derive-lang two.txt
+fails 2 'conllu-out needs --format conllu' derive-lang --inv --conllu-out two.txt
+fails 2 'lang-prefix needs --format conll$' derive-lang --inv --lang-prefix two.txt
+fails 2 'header needs --format nli or conll' derive-lang --inv --header two.txt
+fails 2 'inv-tokens needs --format text or nli' derive-lang --inv --inv-tokens -f conll two.txt
+fails 2 'split and --inv-tokens need --inv or --permute' derive-lang --trans --split two.txt
+printf 'en:a\tO\nb\tO\n' > prefix
+fails 1 'prefix:2: word "b" has no prefix and colon' derive-lang --inv -f conll --lang-prefix prefix
+printf 'a\tX\tO\nb\tO\n' > torn
+fails 1 'torn:2: 2 columns, but 3 on the first line' derive-lang --inv -f conll torn
+printf 'PRE_%024d_@ 1\n' 0 > long.orm
+fails 1 'long.orm:1: relation "0*" does not have 1 to 23 bytes' derive-lang --import-orm N=long.orm
+echo PRE_amod_@ > bare.orm
+fails 1 'bare.orm:1: expected a feature, a space and a weight' derive-lang --import-orm N=bare.orm
 fails 2 'undo each other' derive-lang --trans --untrans two.txt
 fails 2 '--overlap needs --types' derive-lang --trans --overlap 0.5 two.txt
 fails 2 '--dict-share needs --vocab' derive-lang --dict-share 0.5 vocab
