@@ -55,7 +55,10 @@ done
 mkdir none none/wmt22; cp wmt13/wmt13.en-de.ref none/wmt22/wmt22.en-ru.src
 cp wmt13/wmt13.en-de.ref none/wmt22/wmt22.en-ru.ref-A
 is "$(bleu -b -t wmt22 -l en-ru -i none/wmt22/wmt22.en-ru.ref-A)" 100.0
-rm -r none
+# without a variable it is the home folder's
+mkdir home; mv none home/.sacrebleu
+is "$(env -u SACREBLEU HOME=home bleu -b -t wmt22 -l en-ru \
+    -i home/.sacrebleu/wmt22/wmt22.en-ru.ref-A)" 100.0
 # what is not there, in one line that says where to get it
 fails 1 'wmt14_full.de-en.src is not in .*sacrebleu -t wmt14/full -l de-en' \
     bleu -t wmt14/full -l de-en -i hyp.de

@@ -18,7 +18,7 @@ while read -r name hyp args; do
         n=$((n + 1))
     done
 done < <(grep -v '^#' commands)
-is $n 111 "golden comparisons"
+is $n 114 "golden comparisons"
 
 # colours, on a terminal: of headings, the baseline, what may be chance, and an interval
 coloured() {
@@ -68,6 +68,43 @@ cat > want <<'EOF'
         "system": "q\"\\\u00e9\ud83d\ude00\u007f",
 EOF
 same got want
+
+# resamples without any match of four words, in each smoothing, as sacreBLEU 2.6.0 has them
+printf 'a b c x d e\nf g h y\nk l z m n o\np q\n' > few
+printf 'a b c d e f\nf g h i j\nk l m n o p q\np q r\n' > few.ref
+while read -r expected how; do
+    is "$(bleu few.ref -i few -s $how --confidence --confidence-n 20 -b -f text -w 10)" \
+        "${expected//,/ }"
+done <<'EOF'
+27.7076184193,(μ,=,27.4743145155,±,6.5828397982) exp
+18.5292011919,(μ,=,18.3731815710,±,4.4022102647) floor
+24.6024172679,(μ,=,24.3565342860,±,5.4378639839) add-k -sv 0.3
+0.0000000000 none
+EOF
+bleu few.ref -i few --confidence --seed none | has 'seed:none' || fail "a seed of none"
+# a letter whose small one takes more bytes
+words() { for i in 1 2 3 4 5; do printf "$1%.0s" {1..60}; printf ' '; done; echo; }
+words İ > upper; words $'i\u307' > lower
+is "$(bleu -lc -b lower < upper)" 100.0
+# multi-bleu's references by name; one that is longer, one that is empty
+bleu --multi unicode/ref0 unicode/ref1 < unicode/hyp1 > got
+bleu --multi unicode/ref < unicode/hyp1 > want; same got want
+printf 'a b\n' > one.line; printf 'a b\nc d\n' > two.lines; echo > blank
+is "$(bleu --multi two.lines < one.line 2> err)" \
+    "BLEU = 0.00, 100.0/100.0/0.0/0.0 (BP=1.000, ratio=1.000, hyp_len=2, ref_len=2)"
+has 'has 2 lines but there are only 1 hypotheses' < err
+none='BLEU = 0, 0/0/0/0 (BP=0, ratio=0, hyp_len=0, ref_len=0)'
+fails 1 'standard input: no lines to score' bleu --multi two.lines < /dev/null
+is "$(cat fails.out)" "$none"
+fails 1 'blank: the references are empty' bleu --multi blank < one.line
+is "$(cat fails.out)" "$none"
+fails 2 'sentence-level cannot be combined' bleu two.lines -sl --confidence
+fails 2 'sentence-level takes one metric, not 2' bleu two.lines -sl -m bleu ter
+fails 1 'sentence-level takes one system, not 2' bleu few.ref -sl -i few few.ref
+fails 2 'no metric named' bleu two.lines -m ,
+fails 2 "'zh' is not SRC-TGT" bleu two.lines -l zh
+bleu two.lines -l en-zh -tok 13a < two.lines 2>&1 > got | has 'tokeniser for Chinese is zh'
+bleu two.lines -l en-zh -tok zh < two.lines 2> err > got; is "$(cat err)" ""
 
 # more draws than one batch has (32 MiB): what sacreBLEU 2.6.0 says of 1,200 lines
 for f in hyp1 hyp2 ref0; do for i in {1..40}; do cat words/$f; done > many.$f; done

@@ -469,3 +469,22 @@ for row in 301:C0:0.40 501:C0:0.25 1001:D8:0.25; do
     is "$(drawn | sed -nE "1s/.*#(..)808080.*/\1/p; 2s/.* ps ([^ ]*) .*/\1/p" | tr '\n' ' ')" \
         "$ink $size "
 done
+
+printf 'layer\thit@1\n0\t0.5\n' > h.tsv
+printf 'layer\thit@1\n0\t0\0\n' > nul.tsv; fails 1 'nul.tsv:2: a NUL byte' plot hits nul.tsv
+printf 'rank\ten\n1\t-\n' > nan.tsv
+fails 1 'nan.tsv: no number in column "en"' plot ranks nan.tsv
+{ printf 'layer'; printf '\tc%d' {1..1000}; echo; } > wide.tsv
+fails 1 'wide.tsv:1: more than 1000 columns' plot hits wide.tsv
+fails 1 '"none"; fields are: step, this, time, that, other$' plot curves w.jsonl w2.jsonl -y none
+echo "# what gnuplot says goes on: the line that says it, or that nothing came"
+cat > fake/gnuplot <<'END'
+#!/bin/sh
+cat > script
+printf 'plot x\n     ^\n"-" line 7: undefined variable: x\n' >&2
+exit 1
+END
+fails 1 '^plot: gnuplot: undefined variable: x; is it gnuplot 5 with its svg' plot hits h.tsv
+printf '#!/bin/sh\ncat > script\n' > fake/gnuplot
+fails 1 '^plot: gnuplot: failed; is it gnuplot 5' plot hits h.tsv -o x.svg
+[ ! -e x.svg ] || fail "a picture of nothing"

@@ -108,6 +108,10 @@ perplexity|3.1
 collapsed|0
 explained|0.75"
 is "$(score --log log --row 1,M,en --as en.accuracy=NLI | tab)" "1|M|en|NLI|0.25"
+echo '{"event":"valid","step":4,"perplexity":5,"en.sop_accuracy":0.75,"de.sop_accuracy":0.5}' \
+    > sop
+is "$(score --log sop --row 1,M,- | cut -f 4- | tab)" "perplexity|5
+sop_accuracy|0.75"
 sed 1q log > begun; fails 1 'begun: has no validation' score --log begun
 fails 1 'first line is no row' score --log log --unigram xz
 printf -- '-\tsingle tokens\tperplexity\t3.302\n' > four

@@ -241,4 +241,14 @@ long=$(printf 'x%.0s' {1..80})
 printf '1\tA\t-\t%s\t1.5\n1\tA\t-\t%s\t2\n' "$long-one" "$long-two" > long.tsv
 is "$(score --compare --tsv long.tsv)" "$(printf 'system\t%s\t%s\nA\t1.500\t2.000' \
     "$long-one" "$long-two")"
+printf '1\tA\t-\tm\t1\n1\tA-gc\t-\tn\t2\n' > apart.tsv
+# one seed; a pair that has nothing in common has no lines, and a pair twice is one
+score --compare apart.tsv --pair A-gc=A --pair A-gc=A > got
+{ printf '%-4s%10s%10s\n' '' m n A 1.000 '' A-gc '' 2.000 | sed 's/ *$//'; echo 'one seed'; } > want
+same got want
+printf '1\tA-GC\t-\tm\t1.25\n' >> apart.tsv
+score --compare apart.tsv --pair A-GC=A --pair A-GC=A > got
+is "$(sed -n 's/^A-GC - A *//p' got)" +0.250; ! grep -q t-test got || fail "a test of one seed"
+printf '1\tA\t-\t3\n' > thin.tsv
+fails 1 'thin.tsv:1: has fewer than the five columns' score --compare thin.tsv
 fails 1 "no system 'B'" bash -c "printf '1\tA\t-\tm\t1\n' | score --compare --pair A=B"

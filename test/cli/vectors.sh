@@ -314,6 +314,9 @@ sed 's/\t/ ||| /; s/$/ ||| 0.5 0.1/' pairs.tsv > phrases
 printf 'w1 ||| w1 ||| 1\nw1 w2 w3 ||| w1 w2 w3 ||| 1\n' >> phrases
 cooc-study --phrase-table phrases en.cooc en.cooc > got.tsv 2> note; same got.tsv study.tsv
 grep -q '5 lines, left out 1 with an unknown word and 2 with several' note || fail "$(cat note)"
+printf 'a b c\tA B\n' > more.tsv
+fails 1 'more.tsv:1: expected two words on either side of the tab' cooc-study -q --pairs more.tsv \
+    en.cooc en.cooc
 fails 1 'pairs.tsv:1: expected "source ||| target' cooc-study -q --phrase-table pairs.tsv en.cooc \
     en.cooc
 # correlation by hand: X(a b), X(a c), X(b c) are 4, 2, 1 in one language and 2, 2, 0 in the other,
@@ -385,6 +388,15 @@ fails 1 'no seed' dict-induce -q --src "$g/a.vec" --tgt "$g/b.vec" --map vecmap 
 printf 'a1\n' > one.tsv; fails 1 'one.tsv:1: expected' dict-induce -q --src "$g/a.vec" \
     --tgt "$g/b.vec" --map procrustes --seed-dict one.tsv -o out
 printf 'a1 b1\na2 b2\n' > two.tsv
+printf 'a 1 0\nb 1 0\nc 2 0\n' > alike.vec; printf 'a\ta\nb\tb\nc\tc\n' > abc.tsv
+printf 'a 1 0\nb 1 1\nc 2 0\n' > other.vec
+fails 1 'similarities of the source words do not vary' rsim -q --src alike.vec --tgt other.vec \
+    --dict abc.tsv
+fails 1 'similarities of the target words do not vary' rsim -q --src other.vec --tgt alike.vec \
+    --dict abc.tsv
+fails 1 'expected three or four words' analogy --targets a1 --vec "$g/a.vec" <(echo a1 a2)
+fails 1 'vectors of 8 and of 2 dimensions' analogy --targets a1 --vec "$g/a.vec" --vec alike.vec \
+    three.txt
 fails 1 '2 pairs have vectors' rsim -q --src "$g/a.vec" --tgt "$g/b.vec" --dict two.tsv
 fails 2 'needs the counts' dict-induce -q --src "$g/a.vec" --tgt "$g/b.vec" --frequency 0.1 \
     --src-counts x -o out

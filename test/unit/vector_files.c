@@ -195,6 +195,34 @@ static void bad_files_are_refused_by_name_and_row(void **state)
     assert_non_null(strstr(err_msg(), "x.vec:2: fewer than 65536 numbers"));
 }
 
+static void numbers_of_either_order_and_none_that_is_not_finite(void **state)
+{
+    (void)state;
+    /* 1, -2, 0.5, 3: the high byte first */
+    static const char bytes[] = "\x93NUMPY\x01\0\x46\0{'descr': '>f4', 'fortran_order': False, "
+                                "'shape': (2, 2), }          \n"
+                                "\x3f\x80\0\0\xc0\0\0\0\x3f\0\0\0\x40\x40\0\0";
+    file("big.npy", bytes, sizeof bytes - 1);
+    struct vectors *v = read_all("big.npy", NULL);
+    assert_true(v->x[0] == 1 && v->x[1] == -2 && v->x[2] == 0.5f && v->x[3] == 3);
+    vectors_free(v);
+    v = vectors_new(2);
+    vectors_add(v, "a", 1, (const float[]){ 1, 2 });
+    vectors_add(v, "b c", 3, (const float[]){ 1, NAN });
+    assert_int_equal(vectors_write(v, "nan.npy", VECTORS_AUTO), 0);
+    assert_null(vectors_read("nan.npy", NULL));
+    assert_string_equal(err_msg(), "nan.npy: vector 2 has a number that is not finite");
+    /* a word with a space has no place in word2vec's form, and then there is no file */
+    assert_int_equal(vectors_write(v, "gone.bin", VECTORS_AUTO), -1);
+    assert_string_equal(err_msg(), "\"b c\" has a space in it: word2vec's binary form cannot hold "
+                                   "it");
+    assert_false(file_exists("gone.bin"));
+    vectors_free(v);
+    file("head.bin", "12 \n\1\2\3", 7);
+    assert_null(vectors_read("head.bin", NULL));
+    assert_string_equal(err_msg(), "head.bin: no line \"vectors dimensions\" at its start");
+}
+
 /* --- rows one by one -------------------------------------------------------------------------- */
 
 /* More numbers in a row than a buffer of text holds; what comes back is what was written, and a
@@ -320,6 +348,7 @@ int main(void)
         cmocka_unit_test(words_that_are_not_utf8_are_replaced_and_counted),
         cmocka_unit_test(words_with_spaces_are_counted_where_no_line_told_the_columns),
         cmocka_unit_test(bad_files_are_refused_by_name_and_row),
+        cmocka_unit_test(numbers_of_either_order_and_none_that_is_not_finite),
         cmocka_unit_test(a_stream_writes_what_is_written_at_once),
         cmocka_unit_test(words_of_one_language_are_often_there_and_not_elsewhere),
         cmocka_unit_test(steps_of_normalisation_are_taken_in_their_order),
