@@ -31,14 +31,13 @@ int gold_read(const char *path, const struct vectors *src, const struct vectors 
     struct dictionary_line l;
     int r;
     while ((r = dictionary_line(t, &l)) > 0) {
-        g->lines++;
         if (l.multiword) { g->multiword++; continue; }
         if (vectors_find(seen, l.a, l.a_len) < 0) {
             vectors_add(seen, l.a, l.a_len, &one);
             vectors_index_last(seen);
         }
         int64_t a = vectors_find(src, l.a, l.a_len), b = vectors_find(tgt, l.b, l.b_len);
-        /* a word without a vector is in seen, and so in `missing` */
+        /* a word without a vector is in seen, and so among `words` */
         if (a < 0 || (b < 0 && rule == GOLD_BOTH)) continue;
         mem_room(&lines, &cap, n + 1, sizeof *lines);
         /* kept: the word is asked all the same, and cannot be right */
@@ -75,11 +74,9 @@ void gold_score(const struct gold *g, const uint32_t *rank, const struct vectors
 {
     memset(s, 0, sizeof *s);
     s->words = g->words;
-    s->lines = g->lines;
     s->multiword = g->multiword;
     s->asked = g->n;
     s->answerable = g->answerable;
-    s->missing = g->words - g->n;
     s->coverage = g->words ? (double)g->n / (double)g->words : 0;
     double all = 0;
     for (size_t i = 0; i < g->n; i++) {

@@ -10,14 +10,13 @@
 
 /* How well lists of translations (best first) agree with a gold dictionary. Each source word of
  * the gold file counts once; it is right at k if any of its gold translations is among the first k
- * (MUSE). Words without a vector are counted in `missing`. map: mean average precision with the
- * first right translation alone, 1 / rank, over the whole target vocabulary's ranking (xling-eval,
- * where it is called MAP); for that, `rank` gives for each asked source row the rank (from 1) of
- * its best gold translation, 0: not ranked. */
+ * (MUSE). map: mean average precision with the first right translation alone, 1 / rank, over the
+ * whole target vocabulary's ranking (xling-eval, where it is called MAP); for that, `rank` gives
+ * for each asked source row the rank (from 1) of its best gold translation, 0: not ranked. */
 struct dictionary_score {
-    uint64_t words, asked, missing;        /* source words in the gold file: asked + missing */
+    uint64_t words, asked;                 /* source words in the gold file; with a vector */
     uint64_t answerable;                   /* words with a vector and a translation with one */
-    uint64_t lines, multiword;             /* of the file */
+    uint64_t multiword;                    /* lines of the file */
     double hit1, hit5, hit10, map;         /* shares of asked */
     /* each word weighs its source count; NaN without counts */
     double weighted1, weighted5, weighted10, weighted_map;
@@ -32,7 +31,7 @@ enum gold_rule { GOLD_SOURCE, GOLD_BOTH };
 struct gold {
     uint32_t *src; size_t n;               /* rows of the words that are asked, ascending */
     struct word_pairs all; /* by source row, then target; target UINT32_MAX: it has no vector */
-    uint64_t words, answerable, lines, multiword;
+    uint64_t words, answerable, multiword;
 };
 int gold_read(const char *path, const struct vectors *src, const struct vectors *tgt,
               enum gold_rule rule, struct gold *g);

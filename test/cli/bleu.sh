@@ -163,7 +163,7 @@ fails 1 'twice' bleu r -i h h
 fails 1 'two systems' bleu r --paired-bs -i h
 fails 1 'one system' bleu r --confidence -i h r
 printf 'a\tb\nc\n' > t; fails 1 't:2: 1 tab' bleu t --num-refs 2 -i h
-fails 1 'only 1 lines' bleu --multi r -i tok
+fails 1 'reference 1 has only 1 lines' bleu --multi r -i tok
 [ ! -s fails.out ] || fail "something was printed before an error"
 seq 12000 | tr '\n' ' ' > long; fails 1 'line 1: 12000 words' bleu long -m ter -i long
 is "$(bleu -b long -i long)" 100.0 "a line of 12000 words"

@@ -34,6 +34,7 @@ is "$(cut -d ' ' -f 3 parts | sort -u)" f
 # spaces and the missing newline stay
 printf 'a  b \n c' > odd; $D --trans < odd | cmp - <(printf 'ˣa  ˣb \n ˣc')
 $D --trans < odd | $D --untrans | cmp - odd
+printf 'a b\r\nc d\r\n' | $D --inv | cmp - <(printf 'b a\r\nd c\r\n')
 printf 'a\tB-X\r\nb\tI-X' | $D --inv -f conll | cmp - <(printf 'b\tB-X\na\tI-X\n\n')
 
 # Pieces of the copy are the copies of the pieces; words and lines keep their numbers; any number of
@@ -143,6 +144,7 @@ heads() { awk -F '\t' \
     { for (i = 1; i <= n; i++) print s + 0, f[i], f[h[i]]; s++ }' |
         sort; }
 cmp <(heads < plain) <(heads < moved)
+derive-lang --syn swapped.order plain swapped2 2>&1 > both | has '^derive-lang: 2000 sentences: '
 # Better than no knowledge, also on text not seen; own orders are kept as often as the model says (4
 # standard errors).
 awk '/held-out/ { n++; if ($9 + 0 >= substr($13, 1, length($13) - 2) + 0) bad = 1 } END {
@@ -358,7 +360,7 @@ fails 1 'penn.order:2: "# labels ud2" or "# labels ud1" expected' derive-lang --
     three
 fails 1 'three: not an order model' derive-lang --syn three three
 fails 1 'different label sets' derive-lang --syn v.order --substrate none.order three
-for bad in 'N\tXX_a_b\t1' 'N\tBI_amod\t1' 'N\tBI_amod_det_amod\t1' 'N\tHI_amod_det\t1' \
+for bad in 'N\tXX_amod_det\t1' 'N\tBI_amod\t1' 'N\tBI_amod_det_amod\t1' 'N\tHI_amod_det\t1' \
     'N\tBI_amod_det\tnan' 'N\tBI_amod_det\t1x' \
     'A\tBI_amod_det\t1' 'N BI_amod_det 1' 'N\tBI_amod_det\t1\nN\tBI_amod_det\t2'; do
     model "$bad" > bad.order

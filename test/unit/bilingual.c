@@ -522,6 +522,48 @@ static void a_round_compares_translated_contexts(void **state)
     vectors_free(b);
 }
 
+/* The vectors that re-estimation leaves: mapped anew, from what they were, by the pairs that it has
+ * found to be each other's best. */
+static void re_estimation_maps_the_vectors_anew(void **state)
+{
+    (void)state;
+    enum { D = 5, CUT = 9 };
+    double dense[N * N];
+    for (int way = INDUCE_NONE; way <= INDUCE_VECMAP; way++) {
+        struct vectors *x = random_vectors(N, D, 1), *z = random_vectors(M, D, 2),
+                       *a = random_vectors(N, D, 1), *b = random_vectors(M, D, 2);
+        struct sparse *src = counts(N, 50, dense), *tgt = counts(M, 51, dense);
+        struct word_pairs seed = { 0 }, p = { 0 };
+        struct induce_options o = induce_defaults;
+        struct induced d;
+        for (uint32_t i = 0; way && i < CUT; i++) word_pairs_add(&seed, i, i);
+        o.map = (enum induce_map)way; o.k = 2; o.K = 3; o.cutoff = CUT; o.restarts = 1;
+        o.learn = map_defaults; o.learn.patience = 2; o.reweight = 0.3;
+        o.src = &src; o.tgt = &tgt; o.blocks = 1; o.refinements = 2;
+        assert_int_equal(induce(x, z, &seed, &o, &d), 0);
+        for (uint32_t i = 0; i < CUT; i++) {
+            uint32_t j = d.src.index[2 * i];
+            if (j < CUT && d.tgt.index[2 * j] == i) word_pairs_add(&p, i, j);
+        }
+        assert_true(p.n > 1);
+        assert_int_equal(vectors_normalize(a, "unit,center,unit"), 0);
+        assert_int_equal(vectors_normalize(b, "unit,center,unit"), 0);
+        if (way == INDUCE_PROCRUSTES)
+            assert_int_equal(map_procrustes(a->x, N, b->x, D, &p), 0);
+        if (way == INDUCE_VECMAP)
+            assert_int_equal(map_advanced(a->x, N, b->x, M, D, &p, 0.3), 0);
+        if (way) assert_int_equal(d.pairs, p.n);
+        same_rows(x, a->x, 1e-5);
+        same_rows(z, b->x, 1e-5);
+        assert_near(d.agreement, scores_best(d.scores), 0);
+        induced_free(&d);
+        sparse_free(src); sparse_free(tgt);
+        word_pairs_free(&seed);
+        word_pairs_free(&p);
+        vectors_free(x); vectors_free(z); vectors_free(a); vectors_free(b);
+    }
+}
+
 /* --- measures --------------------------------------------------------------------------------- */
 
 /* Pearson's r of the cosines of all pairs but those of word `out`. */
@@ -631,6 +673,7 @@ int main(void)
         cmocka_unit_test(a_share_of_the_similarities_is_kept),
         cmocka_unit_test(induction_is_its_steps),
         cmocka_unit_test(a_round_compares_translated_contexts),
+        cmocka_unit_test(re_estimation_maps_the_vectors_anew),
         cmocka_unit_test(two_spaces_are_as_alike_as_all_pairs_say),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

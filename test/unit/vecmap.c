@@ -130,9 +130,8 @@ static void note_round(void *ctx, int round, double keep, double objective)
 
 /* map_embeddings.py: where `it - last_improvement` passes the interval the share is twice as large,
  * `it` is the last improvement, and the rounds end where the share was 1. */
-static void the_share_grows_where_nothing_improves(void **state)
+static void the_share_grows(double threshold)
 {
-    (void)state;
     struct st_file *f = golden();
     struct word_pairs p;
     struct map_options o = map_defaults;
@@ -142,6 +141,7 @@ static void the_share_grows_where_nothing_improves(void **state)
     double objective, best = -INFINITY;
     float *x = floats(f, "x", &n, &d), *z = floats(f, "z", &m, &d);
     seeds(f, &p);
+    o.threshold = threshold;
     o.K = K; o.patience = 4; o.most = MOST_ROUNDS; o.progress = note_round; o.ctx = &r;
     assert_int_equal(map_self_learn(x, n, z, m, d, &o, &p, &objective), 0);
     for (int i = 1; i <= r.n; i++) {
@@ -158,9 +158,27 @@ static void the_share_grows_where_nothing_improves(void **state)
     }
     /* 0.1, 0.2, 0.4, 0.8, 1 */
     assert_int_equal(grown, 4);
+    /* the best of the rounds without noise; of rounds that all have some, the last */
+    best = -INFINITY;
+    for (int i = 1; i <= r.n; i++) if (r.keep[i] >= 1) best = fmax(best, r.objective[i]);
+    assert_true(objective == best);
+    o.most = 3;
+    p.n = 0;
+    seeds(f, &p);
+    assert_int_equal(map_self_learn(x, n, z, m, d, &o, &p, &objective), 0);
+    assert_int_equal(r.n, 3);
+    assert_true(objective == r.objective[3]);
     word_pairs_free(&p);
     free(x); free(z);
     st_close(f);
+}
+
+static void the_share_grows_where_nothing_improves(void **state)
+{
+    (void)state;
+    the_share_grows(map_defaults.threshold);
+    /* small steps are none */
+    the_share_grows(0.01);
 }
 
 int main(void)
