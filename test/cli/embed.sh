@@ -132,8 +132,10 @@ same t1 t2
 
 fails 1 'language zz is not one of' embed -q --model run --text text --lang zz
 fails 1 'has 2 layers; --layer 3' embed -q --model run --text text --lang aa --layer 3
-fails 1 ':1: 20 tokens; the model reads at most 14' embed -q --model run --text <(seq 20 |
-    sed 's,.*,low,' | paste -sd ' ') --lang aa -o no
+lows() { for ((i = 0; i < $1; i++)); do printf 'low '; done; echo; }
+fails 1 ':1: 15 tokens; the model reads at most 14' embed -q --model run --text <(lows 15) \
+    --lang aa -o no
+is "$(lows 14 | embed -q --model run --text - --lang aa | cut -d ' ' -f 1 | paste -sd ' ')" "1 low"
 [ ! -e no ] || fail "half a file was left"
 fails 2 'only with --of words' embed --model run --text text --words words --lang aa
 fails 2 'pool first is for' embed --model run --text text --lang aa --of words --pool first
