@@ -23,6 +23,9 @@ is "$($D --trans <<< '<unk> <mask> <x> <s> </s> <pad> <> <pads> unk>')" \
     "<unk> <mask> ˣ<x> <s> </s> <pad> ˣ<> ˣ<pads> ˣunk>" "specials stay"
 printf 'word\ttag\na\tB-X\nb\tI-X\n\nc\tO\nd\tO\n' | $D --inv -f conll --header |
     cmp - <(printf 'word\ttag\nb\tB-X\na\tI-X\n\nd\tO\nc\tO\n\n')
+# the second column has the words of a sentence whose first one counts them, and of that one alone
+printf '0\ta\tO\n1\tb\tO\n\nx\tP\tO\ny\tP\tO\n' | $D --trans -f conll |
+    cmp - <(printf '0\tˣa\tO\n1\tˣb\tO\n\nˣx\tP\tO\nˣy\tP\tO\n\n')
 # words stay within their sentences, and their end is one of them
 for ((i = 0; i < 300; i++)); do echo 'a b c . d e ! f'; done | $D --permute --split |
     awk '{ print $1 $2 $3 $4, $5 $6 $7, $8 }' > parts
