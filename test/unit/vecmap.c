@@ -163,7 +163,7 @@ static void the_share_grows(double threshold)
     for (int i = 1; i <= r.n; i++) if (r.keep[i] >= 1) best = fmax(best, r.objective[i]);
     assert_true(objective == best);
     o.most = 3;
-    p.n = 0;
+    word_pairs_free(&p);
     seeds(f, &p);
     assert_int_equal(map_self_learn(x, n, z, m, d, &o, &p, &objective), 0);
     assert_int_equal(r.n, 3);
