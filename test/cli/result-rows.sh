@@ -114,6 +114,7 @@ is "$(score --log sop --row 1,M,- | cut -f 4- | tab)" "perplexity|5
 sop_accuracy|0.75"
 sed 1q log > begun; fails 1 'begun: has no validation' score --log begun
 fails 1 'first line is no row' score --log log --unigram xz
+: > empty; fails 1 'empty: the first line is no row' score --log log --unigram empty
 printf -- '-\tsingle tokens\tperplexity\t3.302\n' > four
 fails 1 'four: the first line is no row' score --log log --unigram four
 
