@@ -458,6 +458,20 @@ sed -nE '/^set arrow/ { N; s/.* from ([^,]*),([^ ]*) to .*set label "([^"]*)".*/
 awk -F '\t' 'NR > 1 { print $2, $3, $4 }' t.tsv | sort | join - got |
     awk '$2 == $4 && $3 == $5 { n++ } END { print n }' > lines
 is "$(cat lines)" "$(wc -l < got)" "lines that begin at their words' points"
+# no word covers a point that has one, or comes within 3 pixels of it; it is 13 pixels high
+view 36; read -r unit left top < seen
+sed -nE "s/^set label \"(a.*)\" at ([^,]*),([^ ]*) left font ',10' .*/\1 \2 \3/p" script > labels
+[ "$(wc -l < labels)" -gt 6 ] || fail "few words"
+awk -v unit="$unit" -v left="$left" -v top="$top" '
+    FNR == NR { split($0, f, "\t"); if (FNR > 1) { x[++n] = (f[3] - left) / unit
+        y[n] = (top - f[4]) / unit } next }
+    { l = ($2 - left) / unit; mid = (top - $3) / unit
+      wide = 56.9 + 6.5 * ($1 ~ /^a1[0-2]/ ? 3 : 2)
+      for (i = 1; i <= n; i++) {
+          down = y[i] - mid; if (down < 0) down = -down
+          if (x[i] > l - 2.99 && x[i] < l + wide + 2.99 && down < 9.49) { print $1, i; bad = 1 }
+      } }
+    END { exit bad }' t.tsv labels > off || fail "words on points: $(paste -sd , off)"
 
 echo "# many lines are fainter, and many points smaller"
 for row in 301:C0:0.40 501:C0:0.25 1001:D8:0.25; do
