@@ -227,7 +227,7 @@ static void compare_passes(enum model_task task, bool pre_norm)
         assert_int_equal(read_out_run(&o, &q, head, &x, tokens[i]), 0);
         assert_int_equal(o.n, n);
         assert_int_equal(o.outputs, z->cols);
-        for (int j = 0; j < n; j++) assert_float_equal(o.v[j], all[j], 1e-6);
+        for (int j = 0; j < n; j++) assert_near(o.v[j], all[j], 1e-6);
         assert_int_equal(q.rows, 0);                     /* nothing of the caller's pass */
     }
     for (uint32_t e = 0; e <= 3; e++) assert_int_equal(o.first[e], e);
