@@ -188,6 +188,11 @@ for of in tokens words sentences; do
 done
 fails 1 'the vector of "lo@@" is not finite' $states --alone
 
+# as many parameters as the file has numbers of four bytes behind its header
+weights=run/last/weights.safetensors
+is "$(ckpt info run | sed -n 's/.* \([0-9]* parameters\)$/\1/p')" \
+    "$((($(stat -c %s $weights) - 8 - $(od -An -tu8 -N8 $weights)) / 4)) parameters"
+
 # what multiplies nothing, or only a line's few rows, does not wait for OpenBLAS; many lines need it
 head -n 1 text > line; for i in $(seq 30); do cat text; done > many
 layer="--layer 1 --lang aa --text"
