@@ -121,8 +121,6 @@ struct shard_writer *shard_create(struct out *o, const struct shard_info *info,
     w->info.sentences = w->info.tokens = w->info.blocks = w->info.unknown = 0;
     w->block_tokens = block_tokens ? block_tokens : BLOCK_TOKENS;
     w->p = shard_packer_new(info);
-    mem_room(&w->b.at, &w->b.at_cap, 1, sizeof *w->b.at);
-    w->b.at[0] = 0;
     memcpy(h, MAGIC, 8);
     put32(h + 8, VERSION);
     put32(h + 12, (uint32_t)width(info));

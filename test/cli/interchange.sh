@@ -32,7 +32,8 @@ ckpt info bert > info; grep -q '"token_types": 2' info
 # exported again
 printf 'ka lio ##s\nmu ka ne ##t\nta te\n%.0s' {1..20} > text
 binarize -q -v bert/vocab -l xx < text > xx.shd
-pretrain -q --init bert --train xx=xx.shd -v bert/vocab --tokens 100 --steps 3 --lr 1e-3 --out run
+pretrain -q --init bert --train xx=xx.shd --valid xx=xx.shd -v bert/vocab --tokens 100 --steps 3 \
+    --lr 1e-3 --out run
 same run/last/pieces.json bert/pieces.json
 is "$(echo 'kas lio' | tokenize -q --subwords run/last)" 'ka ##s lio'
 ckpt export -q -o trained run
@@ -163,11 +164,12 @@ if grep -qE '^language:|^## (Data|Options)|^Trained|reads the model.s tokens' nl
 fi
 grep -qx "Trained by isoglot's .pretrain.: mlm." trained/README.md || fail "no word of the run"
 is "$(sed -n '/^## Options/,$p' trained/README.md | sed '1,3d;$d' | cmp - run/run.config)" ""
-is "$(sed -n '/^## Data/,/^## Options/p' trained/README.md | grep -cE '^\| .(train|valid)')" 1
+is "$(sed -n '/^## Data/,/^## Options/p' trained/README.md | grep -cE '^\| .(train|valid)')" 2
+is "$(grep -c '^## Data' trained/README.md)" 1
 cp xx.shd kept.shd; rm xx.shd; ckpt export -q -o gone run; mv kept.shd xx.shd
 is "$(grep '^| .train' gone/README.md)" '| `train` | `xx.shd` | not there any more |'
 is "$(grep '^| .train' trained/README.md)" \
-    "| \`train\` | \`xx.shd\` | $(grep -oE '[0-9a-f]{16} \|$' trained/README.md)"
+    "| \`train\` | \`xx.shd\` | $(sed -nE '/^. .train/s/.*([0-9a-f]{16} .)$/\1/p' trained/*.md)"
 
 # refused, with a line that says why; nothing is left behind
 edit() { rm -rf broken-hf; cp -r "$G/$1" broken-hf; sed -i "$2" broken-hf/config.json; }

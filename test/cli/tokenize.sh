@@ -49,6 +49,9 @@ tokenize -l de --nonbreaking "$d/prefixes" -protected "$d/patterns" "$d/text" > 
 same got "$d/tok.de-protected"
 for l in en fr cs fi; do detokenize -l $l < "$d/tokens" > got; same got "$d/detok.$l"; done
 detokenize -u -l it < "$d/tokens" > got; same got "$d/detok.it-u"
+# a Finnish ending behind a colon is joined and becomes small (detokenizer.perl's rule)
+is "$(echo 'EU: A , EU: Ä , EU: Hön , EU: Z , YK: Ssa' | detokenize -l fi)" \
+    'EU:a, EU:ä, EU:hön, EU: Z, YK:ssa'
 for l in en de ro; do tokenize --no-tokenize --normalize-punctuation -l $l < "$d/text" > got
 same got "$d/punct.$l"; done
 tokenize --no-tokenize --replace-unicode-punctuation < "$d/text" > got; same got "$d/unipunct"

@@ -54,6 +54,31 @@ static void every_sequence_of_three_bytes_is_judged_as_the_definition_does(void 
     }
 }
 
+/* Unicode 15, section 3.9: one U+FFFD for the longest start of a valid sequence, or for a byte. */
+static void each_part_that_is_not_utf8_becomes_one_replacement(void **state)
+{
+    (void)state;
+#define NO "\xEF\xBF\xBD"
+    static const struct { const char *in, *out; } part[] = {
+        { "a\xF4\x8F\xBFz", "a" NO "z" }, { "\xF4\x90z", NO NO "z" }, { "\xF4", NO },
+        { "\xF5\x80z", NO NO "z" },       { "\xF0\x90\x80z", NO "z" },
+        { "\xF0\x8F\x80z", NO NO NO "z" }, { "\xF3\xBF\xBF\xF3\xBF\xBF", NO NO },
+        { "\xE0\xA0z", NO "z" },          { "\xE0\x9Fz", NO NO "z" },
+        { "\xED\x9Fz", NO "z" },          { "\xED\xA0\x80z", NO NO NO "z" },
+        { "\xEF\xBFz", NO "z" },          { "\xC2z", NO "z" },
+        { "\xDF\xDF\xBF", NO "\xDF\xBF" }, { "\xC1\x80z", NO NO "z" },
+        { "\x80\xBFz", NO NO "z" },       { "\xFF\xFE", NO NO },
+    };
+    char *to = NULL;
+    size_t cap = 0;
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
+        size_t n = utf8_replace(&to, &cap, part[i].in, strlen(part[i].in));
+        assert_string_equal(to, part[i].out);
+        assert_int_equal(n, strlen(part[i].out));
+    }
+    free(to);
+}
+
 static void random_damage_to_valid_text_is_found_where_it_is(void **state)
 {
     (void)state;
@@ -376,6 +401,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_code_point_survives_encoding_and_decoding),
         cmocka_unit_test(every_sequence_of_three_bytes_is_judged_as_the_definition_does),
+        cmocka_unit_test(each_part_that_is_not_utf8_becomes_one_replacement),
         cmocka_unit_test(random_damage_to_valid_text_is_found_where_it_is),
         cmocka_unit_test(plain_gzip_and_zstd_give_the_same_text_by_line_and_by_block),
         cmocka_unit_test(empty_files_lone_newlines_and_unfinished_last_lines_are_kept_apart),
