@@ -1022,6 +1022,7 @@ static void each_field_of_a_file_is_checked(void **state)
         { 1, PLANE, 112, 8, 144, "the index is not where it should be" },
         { 1, PLANE, 112, 8, 1 << 20, "the index is not where it should be" },
         { 1, PLANE, 120, 8, 1 << 20, "the index is not where it should be" },
+        { 1, PLANE, 120, 8, 16, "the index is not where it should be" },
         { 1, PLANE, 136, 8, 144, "the token counts are not where they should be" },
         { 1, PLANE, 144, 8, 1 << 20, "the token counts are not where they should be" },
         { 1, PLANE, 56, 8, 5, "the index does not cover the counts" },
