@@ -857,7 +857,7 @@ int dir_lock(const char *dir)
     /* a second writer is told, and does not wait for hours */
     else if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
         if (errno == EWOULDBLOCK) {
-            ssize_t n = pread(fd, who, sizeof who - 1, 0);
+            ssize_t n = io_read_at(fd, who, sizeof who - 1, 0);
             who[n > 0 ? strcspn(who, "\n") : 0] = '\0';
             r = err_set("another process (%s) is writing %s; wait for it or name another folder",
                         *who ? who : "?", dir);

@@ -61,6 +61,15 @@ for call in open read pread write pwrite fsync ftruncate; do
     done
 done
 
+# who holds a run's folder is read whole, too
+mkdir held; echo 1234567 > held/.lock; exec 9<> held/.lock; flock 9
+for kind in eintr short; do
+    faulty pread:1:$kind "${run[@]}" --out held 2> err && fail "two write one folder"
+    is "$(cat err)" "pretrain: another process (1234567) is writing held; wait for it or name \
+another folder"
+done
+exec 9<&-; rm -r held
+
 # a call that fails: one line, status 1, and what stood there before; or status 0, and what is new
 kept() {   # old NAME..., then -- command: the names hold the word "old" before
     local names=() call n k; while [ "$1" != -- ]; do names+=("$1"); shift; done; shift
