@@ -51,8 +51,10 @@ int gold_read(const char *path, const struct vectors *src, const struct vectors 
     if (n) qsort(lines, n, sizeof *lines, by_source);
     g->src = mem_alloc((n + 1) * sizeof *g->src);
     for (size_t i = 0; i < n; i++) {
-        word_pairs_add(&g->all, lines[i].src, lines[i].tgt);
         bool first = !i || lines[i].src != lines[i - 1].src;
+        /* a pair listed twice is one pair: it raises neither chance nor its weight in a mean */
+        if (!first && lines[i].tgt == lines[i - 1].tgt) continue;
+        word_pairs_add(&g->all, lines[i].src, lines[i].tgt);
         if (first) g->src[g->n++] = lines[i].src;
         /* those without an answer come last */
         g->answerable += first && lines[i].tgt != UINT32_MAX;
