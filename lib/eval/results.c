@@ -203,7 +203,9 @@ static struct sample_stats print_stats(char **to, const double *v, size_t n, int
 {
     struct sample_stats s = sample_stats(v, n);
     const char *plus = sign && s.mean >= 0 ? "+" : "";
-    *to = n > 1 ? mem_format("%s%.*f \u00b1%.*f", plus, places, s.mean, places, s.half)
+    /* a run that diverged leaves no interval; glibc gives a NaN a sign */
+    if (!isfinite(s.mean)) *to = mem_format("%s%f", plus, isnan(s.mean) ? fabs(s.mean) : s.mean);
+    else *to = n > 1 ? mem_format("%s%.*f \u00b1%.*f", plus, places, s.mean, places, s.half)
                 : mem_format("%s%.*f", plus, places, s.mean);
     return s;
 }
@@ -299,6 +301,32 @@ static void show_line(const struct line *l, const struct page *p, size_t first, 
     putc('\n', to);
 }
 
+/* The fewest seeds that a cell of the system has; all of them where it has no cell by seed. */
+static size_t fewest_seeds(const struct results *r, size_t system)
+{
+    size_t fewest = r->seed.n;
+    for (size_t c = 0; c < r->columns; c++) {
+        size_t n = 0;
+        for (size_t k = 0; k < r->seed.n; k++) n += cell(r, system, c, k) != NULL;
+        if (n && n < fewest) fewest = n;
+    }
+    return fewest;
+}
+
+static void show_seeds(const struct results *r, FILE *to)
+{
+    if (r->seed.n < 2) { fputs("one seed\n", to); return; }
+    fprintf(to, "%zu seeds: mean, half-width of the 95%% interval", r->seed.n);
+    const char *between = "; fewer: ";
+    for (size_t s = 0; s < r->system.n; s++) {
+        size_t n = fewest_seeds(r, s);
+        if (n == r->seed.n) continue;
+        fprintf(to, "%s%s (%zu)", between, r->system.v[s], n);
+        between = ", ";
+    }
+    putc('\n', to);
+}
+
 /* Columns that do not fit into a line go on below, with the systems' names again, so that a column
  * stays one to look down. The width is the same for a terminal and a file: table.txt is shown in
  * both. */
@@ -318,8 +346,7 @@ static void show(const struct results *r, const struct page *p, FILE *to)
         if (from) putc('\n', to);
         for (size_t i = 0; i < p->n; i++) show_line(&p->v[i], p, first, from, end, to);
     }
-    if (r->seed.n > 1) fprintf(to, "%zu seeds: mean, half-width of the 95%% interval\n", r->seed.n);
-    else fprintf(to, "one seed\n");
+    show_seeds(r, to);
 }
 
 void results_print(const struct results *r, bool tsv, FILE *to)

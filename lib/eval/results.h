@@ -22,7 +22,8 @@ int results_compare(struct results *r, const char *system, const char *base);
 void results_compare_usual(struct results *r);
 
 /* Aligned text of at most 100 columns, further columns below with the systems' names again, and a
- * last line on the number of seeds; or, tsv, the same cells with tabs, every system one line, and
+ * last line on the number of seeds and which systems have fewer; a mean that is not finite stands
+ * without an interval. Or, tsv, the same cells with tabs, every system one line, and
  * no last line. */
 void results_print(const struct results *r, bool tsv, FILE *to);
 

@@ -203,9 +203,17 @@ X-GC             31.10 ±0.25
 Y                       2.00         0.750
 X-GC - X         +0.93 ±1.86
   paired t-test      p=0.164
-3 seeds: mean, half-width of the 95% interval
+3 seeds: mean, half-width of the 95% interval; fewer: X (2), Y (1)
 END
 same got want
+# a run that diverged has a mean, but no interval and no test
+for k in 1 2 3; do printf '%s\t%s\taa\tppl\t%s\n' $k A 1$k $k B ${k/2/inf} $k C ${k/3/nan}; done |
+    score --compare --tsv --pair A=B --pair B=A --pair A=C > got
+same got <(printf '%s\t%s\n' system 'aa ppl' A '12.000 ±2.484' B inf C nan 'A - B' -inf \
+    '  paired t-test' p=- 'B - A' +inf '  paired t-test' p=- 'A - C' nan '  paired t-test' p=-)
+# the fewest seeds of any column
+is "$(printf '%s\tA\t-\t%s\t1\n' 1 m 1 n 2 n 3 n 2 m | score --compare | tail -n 1)" \
+    "3 seeds: mean, half-width of the 95% interval; fewer: A (2)"
 score --compare --tsv --pair Y=X < r.tsv | tail -2 > got
 same got <(printf 'Y - X\t-28.10\t\n  paired t-test\t\t\n')
 fails 1 "r.tsv:12: 'x' is not a number" bash \
@@ -233,7 +241,7 @@ row() { printf '%-15s%s%s\n' "$1" "$(pad 42 "$2")" "$(pad 42 "$3")"; }
     row 'B - A' '+1.000 ±0.000' '+1.010 ±0.025'
     row '  paired t-test' p=- 'p<0.001'
     printf '\n%57s\nA\n%-15s%42s\nB - A\n  paired t-test\n' ${x39}3 B 5.000
-    echo '3 seeds: mean, half-width of the 95% interval'
+    echo '3 seeds: mean, half-width of the 95% interval; fewer: B (1)'
 } > want
 score --compare wide.tsv > got; same got want
 # names of any length stay whole: columns that differ late are told apart
