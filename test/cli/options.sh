@@ -78,11 +78,26 @@ tokens() { said "$@" | awk '{ printf "%d ", NF }'; }
 is "$(tokens --beam 1)" '11 7 8 '
 is "$(tokens --beam 1 --max-ratio 2 --max-extra 3)" '13 7 9 '
 is "$(tokens --beam 1 --max-ratio 0 --max-extra 4)" '4 4 4 '
+# 64 lines at once: numbers go on; <s> and </s> take two of the 64 positions
+letters() { awk -v n="$1" -v s="$2" 'BEGIN { while (n-- > 0) printf "a%s", n ? s : "\n" }'; }
+letters 70 '\n' > many
+is "$(translate -q --model model --src aa --tgt bb --max-ratio 0 --max-extra 1 --sentences 1 \
+    --n-best 1 < many | sed 's/ |||.*//' | tr '\n' ' ')" "$(seq -s ' ' 0 69) "
+long() { letters "$1" ' ' |
+    translate -q --model model --src aa --tgt bb --max-ratio 0 --max-extra 1; }
+is "$(long 62 | wc -w)" 1
+fails 1 'standard input:1: 63 tokens; the model reads at most 62' long 63
 # enough that are complete end the search, though a longer one is better
 said --beam 4 --scores --early-stopping > early
 said --beam 4 --scores > best
 paste early best | awk -F '\t' '{ better += $4 > $2 } $4 < $2 { exit 1 }
     END { exit better < 3 }' || fail "--early-stopping"
+# words that bb's training text has, or any
+tr cde a < s > t
+"${train[@]/aa-bb=*/aa-bb=s,t}" --seed 4 --steps 1 --out narrow
+words() { translate -q --model narrow --src aa --tgt bb --beam 1 "$@" < s | tr -d ' ab\n'; }
+is "$(words)" ''
+[[ "$(words --no-mask-vocab)" = *[cde]* ]] || fail "--no-mask-vocab"
 
 echo "# --tensorboard has the log's numbers"
 "${train[@]}" --steps 3 --tensorboard --out run
