@@ -64,7 +64,8 @@ static int check(struct run *r, const struct inputs *in, const struct choice *o)
 {
     if (!r->init || !in->parallel.n || !r->out)
         return err_set("--model, --parallel and --out are needed");
-    if (prog_given("patience") && o->select == SELECT_LAST)
+    /* a run.config has --patience 0, which nobody asked for */
+    if (prog_asked_for("patience") && o->select == SELECT_LAST)
         return err_set("--patience stops at the best validation; it needs --select best");
     /* The paper's epochs are a default: whoever gives steps alone means these. */
     if (prog_given("steps") && !prog_given("epochs")) r->epochs = 0;

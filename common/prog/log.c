@@ -97,8 +97,8 @@ void log_begin(struct log *l, const char *event, int64_t step)
 static void to_board(struct log *l, const char *key, double v)
 {
     char tag[192];
-    /* what log_begin itself writes has a place of its own in an event file */
-    if (!l->board || !*l->event) return;
+    /* what log_begin itself writes has a place of its own: tfevents_begin drops it here */
+    if (!l->board) return;
     snprintf(tag, sizeof tag, "%s/%s", l->event, key);
     tfevents_scalar(l->board, tag, v);
 }
@@ -136,7 +136,6 @@ int log_end(struct log *l)
 {
     if (!l) return 0;
     put(l, "}\n", 2);
-    *l->event = '\0';
     /* the line stands in the log even if TensorBoard's file cannot be written */
     if (io_write(l->fd, l->line, l->n) < 0) return err_sys("%s: cannot write", l->path);
     return l->board ? tfevents_end(l->board) : 0;

@@ -37,6 +37,15 @@ fails 1 'the run began with --queue 64, not 32' "${small[@]}" --queue 32 --steps
 rm other/run.config
 fails 1 'queue.keys is not \[32, 8\]' "${small[@]}" --queue 32 --steps 2 --resume --out other
 
+# --- the preset's ten epochs are for whoever says nothing of steps: 10 x 19 pairs by 4 ---
+sed 19q train.a > few.a; sed 19q train.b > few.b
+few=("${small[@]/train.a,train.b/few.a,few.b}" --batch 4 --queue 4 --save-every 0)
+steps() { sed -n 's/.*"event":"train","step":\([0-9]*\),.*/\1/p' "$1/log.jsonl" | tail -n 1; }
+"${few[@]}" --steps 26 --out more; is "$(steps more)" 26
+align-post -q --config more/run.config --resume; is "$(steps more)" 26 "as its run.config says"
+"${few[@]}" --out epochs; is "$(steps epochs)" 48
+fails 2 'mask-token' "${few[@]}" --mask-token 0.9 --mask-random 0.2 --out no
+
 # --- help says what the weights weigh here, and not what they do in pretrain ---
 is "$(align-post --help | tr -s ' \n' ' ' | grep -o 'Objective mlm: [^:]*:')" \
     "Objective mlm: predict masked tokens of each side of sentence pairs by itself:"

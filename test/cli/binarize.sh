@@ -87,3 +87,4 @@ limit=60000; [ -z "${ISOGLOT_TEST_SANITIZED:-}" ] || limit=unlimited    # ASan's
 (ulimit -v $limit; binarize -q --max-unknown 1 --threads 2 --block-tokens 3000 -v vocab -o x.shd \
     twelve)
 shard info x.shd | has -x "  sentences  $((12 * $(wc -l < text)))"
+same <(shard info - < x.shd | sed 1d) <(shard info x.shd | sed 1d)

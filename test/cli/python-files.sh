@@ -57,6 +57,11 @@ seq 100000 | sed 's/$/ 1/' > large
 echo '3 100000 1' | binarize -q -v large -l en | shard cat --npy -o large.npy -
 is "$(tail -c 12 large.npy | od -An -tu4)" "$(printf '%11d%11d%11d' 7 100004 5)"
 LC_ALL=C grep -aq "'<u4'.*(3,)" large.npy
+# of 65,536 entries two are enough: the last id is 65535
+seq 65531 | sed 's/$/ 1/' > full
+echo '3 65531' | binarize -q -v full -l en | shard cat --npy -o full.npy -
+is "$(tail -c 4 full.npy | od -An -tu2)" "$(printf '%6d%6d' 7 65535)"
+LC_ALL=C grep -aq "'<u2'.*(2,)" full.npy
 printf '3\n' > w; echo 3 | binarize -q -v w -l en > other.shd
 fails 1 'en.shd: its vocabulary is not that of other.shd' shard cat --npy -o n.npy other.shd en.shd
 fails 2 'give --output FILE' shard cat --npy en.shd

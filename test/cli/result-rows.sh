@@ -30,6 +30,8 @@ rsim -q --src x.vec --tgt z.vec --dict xz --fewest 4 --row 1,M,- --rows-to rows 
 is "$(cut -f 1-6 table | tab)" "layer|pairs|rsim|cosine|align-to|align-back
 0|3|nan|nan|nan|nan"
 is "$(wc -c < rows)" 0
+rsim -q --src x.vec --tgt z.vec --dict xz --fewest 3 | cut -f 4 | tail -n 1 > cosine
+is "$(cat cosine)" "$(awk 'BEGIN { printf "%.6f", (2 + 1 / sqrt(5)) / 3 }')"
 
 # retrieve: accuracy both ways; a mined pair is right if its rows have one number: of 3, a-p and c-r
 is "$(retrieve -q --src x.vec --tgt z.vec --row 1,M,en-de --as '*=test *' | tab)" \
@@ -64,6 +66,13 @@ fails 2 '--row needs --eval' dict-induce --src x.vec --tgt z.vec --row 1,M,-
 printf '4 2\nking 1 1\nman 1 0\nwoman 2 0\nqueen 2 1\n' > w.vec
 printf ': royal\nking man woman queen\nking man woman duchess\n: none\nx y z w\n' > questions
 is "$(analogy -q --vec w.vec --row 1,M,- questions | tab)" "1|M|-|analogy royal|1.0000"
+# what stands before the first name is in "all" alone; king - man + woman is king's direction
+is "$(sed 1d questions | analogy -q --vec w.vec --row 1,M,- --rows-to rows | tab)" \
+"category|questions|asked|accuracy|cosine
+|2|1|1.0000|$(awk 'BEGIN { printf "%.4f", 3 / sqrt(10) }')
+none|1|0|nan|nan
+all|3|1|1.0000|$(awk 'BEGIN { printf "%.4f", 3 / sqrt(10) }')"
+is "$(wc -c < rows)" 0
 is "$(printf 'king man woman\nx man woman\n' | analogy -q --vec w.vec --targets queen,man \
     --row 2,M,- | tab)" "2|M|king-man+woman|queen|1.0000
 2|M|king-man+woman|man|$(awk 'BEGIN { printf "%.4f", 2 / sqrt(5) }')"

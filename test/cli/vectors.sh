@@ -80,6 +80,7 @@ printf 'a0\tb0\na1\tb1\na2\tb2\na3\tb3\n' > one.tsv
 rsim --src "$g/a.vec" --tgt "$g/b.vec" --dict many.tsv --one-to-one > got.tsv 2> note
 grep -q '1 repeated, 2 with a word of an earlier pair' note || fail "$(cat note)"
 rsim -q --src "$g/a.vec" --tgt "$g/b.vec" --dict one.tsv > want.tsv; same got.tsv want.tsv
+is "$(rsim -q --src "$g/a.vec" --tgt "$g/b.vec" --dict many.tsv | cut -f 2 | tail -n 1)" 6
 
 echo "# retrieval accuracy and mining, by cosine and both margins, are NumPy's"
 for s in cosine distance ratio; do

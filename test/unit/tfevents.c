@@ -55,6 +55,9 @@ static void numbers_of_a_log_become_scalars(void **state)
     log_real(l, "loss", 0.5);
     log_str(l, "note", "no number");
     assert_int_equal(log_end(l), 0);
+    log_begin(l, "valid", 5);
+    log_real(l, "loss", 2);
+    assert_int_equal(log_end(l), 0);
     log_close(l);
     assert_int_equal(glob("board/events.out.tfevents.*", 0, NULL, &g), 0);
     assert_int_equal(g.gl_pathc, 1);
@@ -70,6 +73,11 @@ static void numbers_of_a_log_become_scalars(void **state)
     assert_memory_equal(e + 9, "\x10\xac\x02", 3);                  /* step 300 */
     assert_memory_equal(e + 12, "\x2a\x13\x0a\x11\x0a\x0a" "train/loss" "\x15\x00\x00\x00\x3f", 21);
     assert_int_equal(n, 33);
+    e = record(p, size, &at, &n);
+    /* a line's step and time are no scalars of the line before */
+    assert_memory_equal(e + 9, "\x10\x05", 2);
+    assert_memory_equal(e + 11, "\x2a\x13\x0a\x11\x0a\x0a" "valid/loss" "\x15\0\0\0\x40", 21);
+    assert_int_equal(n, 32);
     assert_int_equal(at, size);
     free(p);
     globfree(&g);
