@@ -18,6 +18,9 @@ derive-lang -q --learn-order N -o order ud
 for f in codes vocab dict tcid shared order; do
     grep -qE "^XXH3_[0-9a-f]{16}  $f\$" $f.sum && is "$(wc -l < $f.sum)" 1
 done
+# in a folder, which is synced: no warning
+mkdir deep; vocab-count -q -o deep/vocab t 2> said; same said /dev/null; same deep/vocab vocab
+is "$(cat deep/vocab.sum)" "$(cat vocab.sum)"
 if xxhsum --help 2>&1 | has XXH3; then cat codes.sum vocab.sum dict.sum | xxhsum -q -c -; fi
 # not beside a pipe or what the shell opened
 vocab-count -q t > piped; same piped vocab; [ ! -e piped.sum ]

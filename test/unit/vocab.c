@@ -16,11 +16,11 @@
 static void ids_begin_behind_the_specials_in_the_files_order(void **state)
 {
     (void)state;
-    const char *text = "the 10\n\xE2\x82\xAC@@ 7\n<s> 3\n";
+    const char *text = "the 10\n\xE2\x82\xAC@@ 7\n<s> 3\nlone\n";
     file_write("v", text, strlen(text));
     struct vocab *v = vocab_read("v");
     assert_non_null(v);
-    assert_int_equal(v->n, 8);
+    assert_int_equal(v->n, 9);
     assert_int_equal(vocab_id(v, "the", 3), 5);
     assert_int_equal(vocab_id(v, "\xE2\x82\xAC@@", 5), 6);
     assert_int_equal(vocab_id(v, "<s>", 3), 7); /* a token of the text, not the special */
@@ -31,6 +31,7 @@ static void ids_begin_behind_the_specials_in_the_files_order(void **state)
     assert_string_equal(vocab_token(v, 6), "\xE2\x82\xAC@@");
     assert_int_equal(vocab_token_len(v, 6), 5);
     assert_int_equal(v->count[5], 10);
+    assert_int_equal(v->count[8], 0);           /* "lone": a token without a count */
     assert_int_equal(v->count[VOCAB_UNK], 0);
     vocab_free(v);
 }
