@@ -129,6 +129,7 @@ is "$(embed -q --model run --layer 1 --lang aa --text - --of tokens < /dev/null)
 embed -q --model run --threads 1 --layer -1 --lang aa --text text > t1
 embed -q --model run --threads 2 --layer -1 --lang aa --text text > t2
 same t1 t2
+embed -q --model run --layer 2 --lang aa --text text > last; same t1 last
 
 fails 1 'language zz is not one of' embed -q --model run --text text --lang zz
 fails 1 'has 2 layers; --layer 3' embed -q --model run --text text --lang aa --layer 3
@@ -192,6 +193,14 @@ fails 1 'the vector of "lo@@" is not finite' $states --alone
 weights=run/last/weights.safetensors
 is "$(ckpt info run | sed -n 's/.* \([0-9]* parameters\)$/\1/p')" \
     "$((($(stat -c %s $weights) - 8 - $(od -An -tu8 -N8 $weights)) / 4)) parameters"
+
+# ... and of each tensor the mean of their squares
+"$(dirname "$BIN")/test/tool/tensor" $weights embed.tokens | tr '\t' '\n' |
+    awk '{ sum += $1 * $1 } END { printf "%.5g\n", sum / NR }' > want
+ckpt info --tensors run | awk -F '\t' '$1 == "embed.tokens" { sub(/.* /, "", $3)
+    printf "%.5g\n", $3 }' > got; same got want
+fails 1 "its configuration differs from that of run" ckpt average -o none run narrow4
+fails 1 "its configuration differs from that of narrow4" ckpt average -o none narrow4 run
 
 # what multiplies nothing, or only a line's few rows, does not wait for OpenBLAS; many lines need it
 head -n 1 text > line; for i in $(seq 30); do cat text; done > many
