@@ -75,6 +75,8 @@ static bool is_nothing(uint32_t c)
  * the ring). White space and invisible characters are not letters. */
 static void fold(const struct offsets *o, struct letters *l, uint32_t c, uint32_t from, uint32_t to)
 {
+    /* before U+00B4 is decomposed, into a space and an accent */
+    c = typewriter(c);
     if (c < 128) {
         if (c > ' ' && c < 127) put(l, c >= 'A' && c <= 'Z' ? c + 32 : c, from, to);
         return;
