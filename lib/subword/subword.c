@@ -5,6 +5,7 @@
 #include "common/files/file.h"
 #include "common/json/json.h"
 #include "common/text/affix.h"
+#include "common/utf8.h"
 #include "lib/subword/spm.h"
 #include "lib/subword/tokjson_in.h"
 #include "lib/subword/wordpiece.h"
@@ -180,8 +181,23 @@ int subword_line(const struct subword_model *p, void *work, const char *line, si
     return 0;
 }
 
-/* "\u2581" is a space; the first one is the dummy prefix before the first word. */
-static void join_spm(const char *s, size_t n, struct tbuf *out)
+/* Bytes from `begin` on that make no character become U+FFFD each, as in both libraries; and a line
+ * stays one line, whatever bytes its tokens stand for. */
+static void mend(struct tbuf *out, size_t begin)
+{
+    for (size_t i = begin; i < out->n; i++)
+        if (out->p[i] == '\n' || out->p[i] == '\r') out->p[i] = ' ';
+    for (size_t at = begin; (at += utf8_check(out->p + at, out->n - at)) < out->n; at += 3) {
+        tbuf_room(out, 2);
+        memmove(out->p + at + 3, out->p + at + 1, out->n - at - 1);
+        memcpy(out->p + at, "\uFFFD", 3);
+        out->n += 2;
+    }
+}
+
+/* "\u2581" is a space; the first one is the dummy prefix before the first word. bytes: pieces like
+ * "<0x41>" stand for a byte. */
+static void join_spm(const char *s, size_t n, bool bytes, struct tbuf *out)
 {
     size_t begin = out->n;
     for (size_t i = 0; i < n; i++) {
@@ -193,13 +209,22 @@ static void join_spm(const char *s, size_t n, struct tbuf *out)
             continue;
         }
         unsigned byte;
-        if (n - i >= 6 && s[i] == '<' && s[i + 5] == '>' && sscanf(s + i, "<0x%2X>", &byte) == 1) {
+        if (bytes && n - i >= 6 && s[i] == '<' && s[i + 5] == '>'
+            && sscanf(s + i, "<0x%2X>", &byte) == 1) {
             tbuf_byte(out, (char)byte);
             i += 5;
             continue;
         }
         tbuf_byte(out, s[i]);
     }
+    if (bytes && out->n > begin) mend(out, begin);
+}
+
+/* Has it pieces for bytes? To others "<0x41>" is text. */
+static bool has_bytes(const struct subword_model *p)
+{
+    const struct spm *m = p->spm ? p->spm : p->tokenizer->unigram;
+    return m ? m->byte_fallback : p->tokenizer->byte_fallback;
 }
 
 void subword_join(const struct subword_model *p, const char *line, size_t n, struct tbuf *out)
@@ -207,6 +232,6 @@ void subword_join(const struct subword_model *p, const char *line, size_t n, str
     /* a tokenizer.json of SentencePiece's kind marks spaces as a model of it does */
     bool json = p->tokenizer && tokjson_kind(p->tokenizer) != SUBWORD_SENTENCEPIECE;
     if (json) tokjson_join(p->tokenizer, line, n, out);
-    else if (p->spm || p->tokenizer) join_spm(line, n, out);
+    else if (p->spm || p->tokenizer) join_spm(line, n, has_bytes(p), out);
     else wordpiece_join(line, n, out);
 }

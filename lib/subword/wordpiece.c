@@ -108,13 +108,9 @@ static void cut(const struct wordpiece *w, char *word, size_t n, size_t chars, s
     size_t begin = out->n;
     bool good = chars <= CHARS_MOST;
     for (size_t at = 0; at < n && good; ) {
-        char kept[2] = { 0 }, *from = word + at;
-        /* The two bytes before the rest become "##" while it is looked up: no copy of the word. */
-        if (at) {
-            from -= 2;
-            memcpy(kept, from, 2);
-            memcpy(from, "##", 2);
-        }
+        char *from = word + at;
+        /* The two bytes before the rest, which are done with, become "##": no copy of the word. */
+        if (at) memcpy(from -= 2, "##", 2);
         size_t end = n, prefix = at ? 2 : 0;
         while (end > at && vocab_id(w->v, from, end - at + prefix) == VOCAB_UNK)
             /* back to the beginning of a character */
@@ -124,7 +120,6 @@ static void cut(const struct wordpiece *w, char *word, size_t n, size_t chars, s
             if (out->n > line) tbuf_byte(out, ' ');
             tbuf_add(out, from, end - at + prefix);
         }
-        if (at) memcpy(from, kept, 2);
         at = end;
     }
     if (good) return;

@@ -151,11 +151,22 @@ for scheme in ("first", "always", "never"):
 for scheme in ("first", "always"):
     stage(None, seq("pretokenizers", part("Digits", individual_digits=False), meta(scheme, True)),
           "a1 b", "1a")
+# what is the first of a line, and so gets Metaspace's mark, after others have cut it
+for pre in (part("BertPreTokenizer"), part("Whitespace"), WORDS, part("Punctuation"),
+            part("CharDelimiterSplit", delimiter="-"),
+            *(split({"Regex": ",|-"}, b, invert) for b in (
+                "Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contiguous")
+              for invert in (False, True)),
+            *(part("ByteLevel", add_prefix_space=space, use_regex=regex, trim_offsets=True)
+              for space in (True, False) for regex in (True, False))):
+    stage(None, seq("pretokenizers", pre, meta("first", True)),
+          "a,b-c", ",a", "-,a", " a b", "\u00e9-\u00e9 x", "-", "a")
 for space in (True, False):
     for regex in (True, False):
         stage(None, part("ByteLevel", add_prefix_space=space, use_regex=regex, trim_offsets=True),
               "it's I'll we've they're I'm he'd can't 'x'y ''",
               " a  b12c  \u0663\u00bd \u00e9t\u00e9--?!  ", "a\tb \t c", "x ", "  ", " ",
+          "it's", "we'll", "'d", "'", "x'", "a 's", "a  's", "a \u00e9\U0001f600\u20ac1",
               "".join(map(chr, (*range(0xA0, 0xC0), 0x7F, 0x80, 1, 0x1F))))
 
 
@@ -301,7 +312,9 @@ mapped = texts + ["\u00e9e\u0301e x xx", "ab abc abcd abca abcab", "a\u3000\u00a
 models = []
 for bpe in (False, True):
     for more, texts_, k in (
-            ([], texts, {}), ([], texts, dict(dummy=False)), ([], texts, dict(one=False)),
+            # (letters of 2, 3 and 4 bytes: the first and last of each)
+            ([], texts + ["\u0080b\u07ff\u0800b\uffee\U00010000 \U0010fffd \u0915x"], {}),
+            ([], texts, dict(dummy=False)), ([], texts, dict(one=False)),
             ([(x, -1.5, NORMAL) for x in (" ", " a", " ab")], texts, dict(escape=False)),
             (spaced, texts, dict(suffix=True)),
             (spaced[:1], texts, dict(suffix=True, dummy=False, one=False)),

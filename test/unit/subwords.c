@@ -9,8 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
+#include "common/mem.h"
 #include "lib/subword/spm.h"
+#include "lib/subword/subword.h"
 #include "lib/subword/tokjson.h"
+#include "test/unit/scratch.h"
 
 /* A model of a line of the golden file, and its pieces of a text, one space between. */
 struct kind {
@@ -297,6 +300,133 @@ static void each_setting_of_a_sentencepiece_model_is_the_librarys(void **state)
     compare("spm", &(struct kind){ read_spm, spm_pieces, free_spm });
 }
 
+/* --- whichever a path holds ------------------------------------------------------------------- */
+
+/* What the model at path makes of a text (join: of a line of pieces), behind what stands there. */
+static void is_made(const char *path, bool join, const char *text, const char *want)
+{
+    struct subword_model *m = subword_open(path, false);
+    if (!m) fail_msg("%s: %s", path, err_msg());
+    void *work = subword_work_new(m);
+    struct tbuf out = { 0 };
+    tbuf_add(&out, "x ", 2);
+    if (join) subword_join(m, text, strlen(text), &out);
+    else assert_int_equal(subword_line(m, work, text, strlen(text), &out), 0);
+    tbuf_byte(&out, 0);
+    assert_memory_equal(out.p, "x ", 2);
+    assert_string_equal(out.p + 2, want);
+    tbuf_free(&out);
+    subword_work_free(work);
+    subword_free(m);
+}
+
+static void put_file(const char *path, const char *text)
+{ assert_int_equal(file_write(path, text, strlen(text)), 0); }
+
+static const char pieces_json[] =
+    "{\"kind\":\"wordpiece\",\"lower\":true,\"strip_accents\":false,\"chinese\":false,"
+    "\"layout\":\"bert\",\"ids\":{\"bos\":1,\"eos\":2,\"pad\":3,\"unk\":0,\"mask\":4}}";
+
+/* A folder's added tokens stand in the text as they are; what is around them is cut, if there is
+ * anything. */
+static void a_folder_has_added_tokens(void **state)
+{
+    (void)state;
+    static const struct { const char *text, *pieces; } t[] = {
+        { "ab<new>a", "a ##b <new> a" },
+        { "<new>", "<new>" },
+        { "<new><new>", "<new> <new>" },
+        { "<new> a", "<new> a" },
+        { "A <new>", "a <new>" },
+        { "<new> <new>", "<new> <new>" },
+        { "a b c<new>", "a <id6> <new>" },
+        { "c<NEW>", "[UNK] [UNK] [UNK] [UNK]" },
+        { "b c", "<id6>" },
+        { "", "" },
+        { " ", "" },
+    };
+    assert_int_equal(scratch_enter(), 0);
+    put_file("vocab", "a\n##b\n[UNK]\n");
+    put_file("pieces.json", pieces_json);
+    is_made(".", false, "ab a", "a ##b a");
+    put_file("added_tokens.json", "{\"<new>\": 5, \"b c\": 6}");
+    is_made(".", false, "a b<new>", "a [UNK] <new>");
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++)
+        is_made(".", false, t[i].text, t[i].pieces);
+    is_made(".", true, "a ##b <new> a ##b", "ab <new> ab");
+    static const char *const bad[] = { "{\"\": 5}", "{\"a\": -1}", "{\"a\": 1e9}",
+                                       "{\"a\": \"5\"}" };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        put_file("added_tokens.json", bad[i]);
+        assert_null(subword_open(".", false));
+        assert_non_null(strstr(err_msg(), "has no id"));
+    }
+    put_file("added_tokens.json", "{\"<new>\": 0}");
+    is_made(".", false, "<new>", "<new>");
+    unlink("added_tokens.json");
+    /* a tokenizer.json decides, and our names of specials are those of the model's ids */
+    put_file("tokenizer.json",
+             "{\"model\":{\"type\":\"WordLevel\",\"unk_token\":\"u\",\"vocab\":"
+             "{\"u\":0,\"b\":1,\"e\":2,\"p\":3,\"m\":4,\"w\":5}},"
+             "\"pre_tokenizer\":{\"type\":\"WhitespaceSplit\"}}");
+    is_made(".", false, "b e p m w y", "<s> </s> <pad> <mask> w u");
+    scratch_leave();
+}
+
+/* The text of pieces, as sentencepiece 0.2's decode_pieces has it; but no line break, since a line
+ * is a line. */
+static void pieces_become_text_again(void **state)
+{
+    (void)state;
+    static const struct { const char *pieces, *text, *plain; } t[] = {
+        { "\u2581a \u2581b", "a b", NULL },
+        { "a \u2581 \u2581b", "a  b", NULL },
+        { "\u2581 \u2581a", "a", NULL },
+        { "\u2581 <0x20> a", " a", "<0x20>a" },
+        { "\u2581a <0xE2> <0x98> <0x83> b", "a\u2603b", "a<0xE2><0x98><0x83>b" },
+        { "<0xE2> <0x98> b", "\uFFFD\uFFFDb", "<0xE2><0x98>b" },
+        { "a <0x98> <0x98>", "a\uFFFD\uFFFD", "a<0x98><0x98>" },
+        { "<0xF0> <0x9F> \u00e9 <0xC3> <0xA9>", "\uFFFD\uFFFD\u00e9\u00e9",
+          "<0xF0><0x9F>\u00e9<0xC3><0xA9>" },
+        { "<0x41>", "A", "<0x41>" },
+        { "a <0x0A> <0x0D> b", "a  b", "a<0x0A><0x0D>b" },
+        { "<0x4> <0xG1> 0x41> <0x41", "<0x4><0xG1>0x41><0x41", NULL },
+        { "", "", NULL },
+    };
+    /* SentencePiece's model: the golden file's last one has pieces for bytes, others have none */
+    char path[4096], *line = NULL, *bytes = NULL, *other = NULL;
+    const char *top = getenv("TOP");
+    size_t cap = 0;
+    snprintf(path, sizeof path, "%s/test/golden/subwords/spm", top ? top : ".");
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    while (getline(&line, &cap, f) > 0) {
+        if (*line == '<' || *line == '>') continue;
+        free(other);
+        other = bytes;
+        bytes = mem_dup(line);
+    }
+    fclose(f);
+    free(line);
+    assert_int_equal(scratch_enter(), 0);
+    for (int k = 0; k < 2; k++) {
+        char *hex = k ? other : bytes;
+        size_t n = strlen(hex) / 2;
+        for (size_t i = 0; i < n; i++) {
+            unsigned byte;
+            assert_int_equal(sscanf(hex + 2 * i, "%2x", &byte), 1);
+            hex[i] = (char)byte;
+        }
+        assert_int_equal(file_write(k ? "o.model" : "b.model", hex, n), 0);
+        free(hex);
+    }
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        is_made("b.model", true, t[i].pieces, t[i].text);
+        is_made("o.model", true, t[i].pieces, t[i].plain ? t[i].plain : t[i].text);
+    }
+    scratch_leave();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -306,6 +436,7 @@ int main(void)
         cmocka_unit_test(tokens_by_their_ids),
         cmocka_unit_test(bytes_and_their_characters),
         cmocka_unit_test(each_setting_of_a_sentencepiece_model_is_the_librarys),
+        cmocka_unit_test(a_folder_has_added_tokens), cmocka_unit_test(pieces_become_text_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
