@@ -53,6 +53,8 @@ def message(b, field):
 some_map = charsmap([("\u00e9", "e"), ("x", ""), ("e\u0301", "E"), ("\u3000", " "),
                      ("\u00a0", "  "), ("q", " q "), ("ab", "c"), ("abcd", "\u00e9"),
                      ("abca", "a b"), ("\u00a9", "C")])
+# keys that begin alike, as many as the library makes
+many_map = charsmap([("k" * i, chr(0x4E00 + i)) for i in range(1, 32)])
 
 
 # --- tokenizer.json: stages. The model knows nothing, and shows each word as it is.
@@ -336,8 +338,13 @@ for bpe in (False, True):
     # which is a little less than as many letters of that score have
     models.append((spm_model([(x, 8 if x == "b" else s, t) for x, s, t in pieces]
                              + [("bb", 0, USER)], bpe), ["bb abb b", "abbb", "bbab bbb"]))
-    # the first id is a piece as any other
+    # the first id is a piece as any other, whatever its type
     models.append((spm_model(pieces[::-1], bpe), texts + ["E eE xEx"]))
+    for t in (USER, UNUSED):
+        models.append((spm_model([("bca", -3, t)] + pieces + [("bcab", -3.1, NORMAL)], bpe),
+                       ["abca bcab abcabca", "b ca bca"]))
+    models.append((spm_model(pieces, bpe, charsmap=many_map),
+                   ["k" * i + "a" for i in (1, 30, 31, 32, 62)]))
 # an unknown letter costs 10 more than the worst piece, if all of them are above 0
 models.append((spm_model([("<unk>", 0, UNKNOWN), ("xb", 1, NORMAL), ("b", 10.5, NORMAL),
                           (META, 2, NORMAL)], False), ["xb b xbb xxb"]))
