@@ -58,8 +58,8 @@ void ter_work_free(struct ter_work *w)
 /* --- edit distance ---------------------------------------------------------------------------- */
 
 /* Fills rows first..n_h of the grid, each n_r + 1 cells; rows before are right already. Row i (the
- * first i words of h rewritten into r) is computed only near the diagonal, except the last one,
- * which is computed to its end. */
+ * first i words of h rewritten into r) is computed only near the diagonal, which ends in the last
+ * cell: that one is always computed. */
 static void edit_rows(struct cell *grid, const uint32_t *h, int n_h, const uint32_t *r, int n_r,
                       int first)
 {
@@ -76,8 +76,6 @@ static void edit_rows(struct cell *grid, const uint32_t *h, int n_h, const uint3
         int diagonal = (int)floor(i * ratio);
         int from = diagonal - beam > 0 ? diagonal - beam : 0;
         int to = diagonal + beam < n_r + 1 ? diagonal + beam : n_r + 1;
-        /* or the last cell, whose cost is the distance, might lie outside the beam */
-        if (i == n_h) to = n_r + 1;
         for (int j = 0; j < from; j++) row[j] = (struct cell){ FAR, UNKNOWN };
         for (int j = from; j < to; j++) {
             if (j == 0) { row[0] = (struct cell){ above[0].cost + 1, DELETE }; continue; }
@@ -86,7 +84,7 @@ static void edit_rows(struct cell *grid, const uint32_t *h, int n_h, const uint3
             struct cell c = { above[j - 1].cost + !same, same ? KEEP : SUBSTITUTE };
             if (above[j].cost + 1 < c.cost) c = (struct cell){ above[j].cost + 1, DELETE };
             /* the cell left of the beam is FAR */
-            if (j > from && row[j - 1].cost + 1 < c.cost)
+            if (row[j - 1].cost + 1 < c.cost)
                 c = (struct cell){ row[j - 1].cost + 1, INSERT };
             /* kept at FAR: sums of it would grow towards the end of int */
             if (c.cost >= FAR) c = (struct cell){ FAR, UNKNOWN };

@@ -195,7 +195,7 @@ static void bpe(const struct tokjson *t, struct tokjson_work *w, const char *s, 
     int32_t whole = t->ignore_merges ? spm_trie_find(&t->trie, s, n) : -1;
     if (whole >= 0) { put_id(t, out, line, (uint32_t)whole); return; }
     split_word(t, w, s, n);
-    w->n_heap = 0;
+    /* (the heap is empty: each word takes all out that it has put there) */
     for (size_t i = 1; i < w->n_symbols; i++) push(w, t, (int32_t)i - 1, (int32_t)i);
     struct symbol *y = w->symbol;
     while (w->n_heap) {

@@ -195,6 +195,7 @@ bpe(text, letters, [" ".join(x) for x in pairs], unk_token="<u>", fuse_unk=True)
 bpe(text, letters, pairs)
 bpe(text, letters, pairs[::-1], unk_token="<u>", ignore_merges=True)
 bpe(["abc bca ca ab cc b"], letters, [["c", "a"]], ignore_merges=True)
+bpe(["ab a b abc"], ids("ab", "a", "b", "abc"), [], ignore_merges=True)
 # of two equal merges the last counts
 bpe(text, letters, pairs + [["b", "c"]], unk_token="<u>")
 some_bytes = {**letters, **{"<0x%02X>" % b: 20 + i for i, b in enumerate((0xC3, 0xA9, 0x78, 0xE2))}}

@@ -180,6 +180,120 @@ static void shifts_cost_one_edit(void **state)
     ter_work_free(w);
 }
 
+static uint32_t drawn;
+static uint32_t below(uint32_t n)
+{
+    drawn = (drawn * 1103515245u + 12345u) & 0x7fffffff;
+    return (drawn >> 12) % n;
+}
+
+/* words[0..n) with `length` of them from `from` on taken out and put back before `to`. */
+static void move(uint32_t *words, uint32_t n, uint32_t from, uint32_t length, uint32_t to)
+{
+    uint32_t run[200], rest[200];
+    memcpy(run, words + from, length * sizeof *run);
+    memcpy(rest, words, from * sizeof *rest);
+    memcpy(rest + from, words + from + length, (n - from - length) * sizeof *rest);
+    memcpy(words, rest, to * sizeof *words);
+    memcpy(words + to, run, length * sizeof *words);
+    memcpy(words + to + length, rest + to, (n - length - to) * sizeof *words);
+}
+
+/* sacreBLEU 2.6.0's translation_edit_rate for texts that reach Tercom's limits: runs of more than
+ * ten words, moved farther than 50, more candidates than 1000, a beam that cuts the way off. */
+static void edits_are_those_of_sacrebleu(void **state)
+{
+    (void)state;
+    static const int want[240] = {
+        130, 79, 14, 1, 11, 3, 10, 55, 4, 5, 13, 13, 43, 91, 2, 2, 36, 2, 29, 75, 1, 3, 7, 2, 50,
+        40, 2, 8, 7, 2, 20, 128, 5, 3, 3, 9, 78, 69, 2, 3, 35, 10, 7, 73, 8, 2, 12, 11, 31, 65, 1,
+        1, 30, 8, 32, 23, 3, 5, 7, 4, 93, 118, 1, 2, 12, 9, 25, 45, 28, 1, 2, 13, 14, 24, 1, 1,
+        33, 13, 13, 44, 3, 3, 7, 7, 150, 71, 1, 3, 43, 1, 6, 24, 10, 4, 3, 13, 11, 123, 1, 5, 27,
+        15, 13, 85, 9, 2, 8, 6, 25, 64, 0, 0, 17, 9, 39, 144, 9, 0, 9, 2, 100, 22, 0, 2, 33, 12,
+        6, 113, 8, 5, 9, 3, 11, 152, 1, 1, 7, 3, 36, 121, 2, 3, 3, 12, 121, 29, 2, 2, 16, 11, 18,
+        37, 3, 6, 3, 0, 47, 89, 1, 3, 8, 5, 30, 15, 2, 1, 11, 2, 115, 12, 2, 7, 44, 1, 16, 9, 3,
+        3, 4, 15, 21, 33, 2, 2, 17, 2, 38, 97, 2, 2, 5, 4, 20, 65, 3, 0, 21, 5, 37, 90, 17, 3, 2,
+        19, 113, 100, 2, 2, 27, 7, 18, 60, 0, 3, 1, 3, 115, 48, 1, 6, 15, 5, 17, 40, 2, 0, 10, 2,
+        53, 117, 2, 5, 28, 4, 23, 12, 11, 2, 2, 13,
+    };
+    static const uint32_t kinds[] = { 2, 5, 12, 30, 200 };
+    struct ter_work *w = ter_work_new();
+    drawn = 1;
+    for (int i = 0; i < 240; i++) {
+        uint32_t r[200], h[200], n = 1 + below(i % 4 == 0 ? 160 : 40), m, words = kinds[below(5)];
+        for (uint32_t k = 0; k < n; k++) r[k] = below(words);
+        if (i % 6 < 2) {
+            m = 1 + below(i % 6 ? 160 : 40);
+            for (uint32_t k = 0; k < m; k++) h[k] = below(words);
+        } else {
+            m = n;
+            memcpy(h, r, n * sizeof *h);
+            for (int moves = i % 6; moves; moves--) {
+                uint32_t from = below(m), length = 1 + below(14);
+                if (length > m - from) length = m - from;
+                move(h, m, from, length, below(m - length + 1));
+            }
+            if (i % 6 > 3)
+                for (uint32_t k = 0; k < 1 + m / 8; k++) {
+                    uint32_t word = below(words);
+                    h[below(m)] = word;
+                }
+        }
+        int64_t got = ter_edits(w, h, m, r, n);
+        if (got != want[i]) fail_msg("texts %d: %d edits, not %d", i, (int)got, want[i]);
+    }
+    /* three words moved by 50, and by 51, either way */
+    static const struct { uint32_t from, to; int edits; } far[] = {
+        { 0, 50, 1 }, { 0, 51, 6 }, { 60, 10, 1 }, { 60, 9, 6 },
+    };
+    uint32_t r[200], h[200];
+    for (uint32_t k = 0; k < 200; k++) r[k] = k;
+    for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
+        memcpy(h, r, sizeof h);
+        move(h, 120, far[i].from, 3, far[i].to);
+        assert_int_equal(ter_edits(w, h, 120, r, 120), far[i].edits);
+    }
+    /* so many others before what is equal, or behind it: the beam finds it, or does not */
+    static const struct { uint32_t others; bool before; int edits; } beam[] = {
+        { 25, true, 50 }, { 26, true, 60 }, { 24, false, 48 }, { 25, false, 60 },
+    };
+    for (size_t i = 0; i < sizeof beam / sizeof *beam; i++) {
+        uint32_t k = beam[i].others;
+        for (uint32_t j = 0; j < 60; j++)
+            h[j] = beam[i].before ? (j < k ? 1000 : j - k) : (j < 60 - k ? j + k : 1000);
+        assert_int_equal(ter_edits(w, h, 60, r, 60), beam[i].edits);
+    }
+    /* words behind an equal text: its last one lies beside the beam */
+    static const int behind[][2] = { { 49, 50 }, { 50, 51 }, { 51, 52 } };
+    for (size_t i = 0; i < 3; i++) {
+        for (uint32_t j = 0; j < 50 + (uint32_t)behind[i][0]; j++) h[j] = j < 50 ? j : 1000;
+        assert_int_equal(ter_edits(w, h, 50 + (size_t)behind[i][0], r, 50), behind[i][1]);
+    }
+    /* runs that move within themselves, as far as the end of the text and beyond */
+    static const struct { uint32_t h[11]; size_t h_n; uint32_t r[13]; size_t r_n; int edits; }
+    t[] = {
+        { { 4, 4, 0, 2, 1, 3, 2 }, 7, { 3, 0, 3, 4, 1, 2, 1 }, 7, 4 },
+        { { 0, 1, 1, 1, 1, 1, 0, 1 }, 8, { 0, 1, 1, 1, 1, 0, 1, 1 }, 8, 1 },
+        { { 0, 1, 0, 0, 1, 1, 0, 1 }, 8, { 0, 1, 0, 0, 1, 0, 1, 0 }, 8, 2 },
+        { { 4, 3, 3, 3, 2, 1, 2, 0, 1 }, 9, { 1, 3, 4, 3, 3, 0 }, 6, 6 },
+        { { 4, 3, 5, 5, 1, 4, 2, 3, 3, 5, 2 }, 11,
+          { 0, 2, 3, 1, 2, 0, 2, 0, 2, 1, 4, 2, 5 }, 13, 10 },
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++)
+        assert_int_equal(ter_edits(w, t[i].h, t[i].h_n, t[i].r, t[i].r_n), t[i].edits);
+    /* a steep table's is wider: one word, or two, against 120, 101 and 50 */
+    static const struct { size_t words, of; uint32_t first; int edits; } steep[] = {
+        { 1, 120, 33, 120 }, { 1, 120, 34, 119 }, { 2, 120, 3, 120 }, { 2, 120, 4, 119 },
+        { 2, 120, 113, 119 }, { 2, 120, 114, 120 }, { 1, 101, 23, 101 }, { 1, 101, 24, 100 },
+        { 1, 50, 23, 50 }, { 1, 50, 24, 49 },
+    };
+    for (size_t i = 0; i < sizeof steep / sizeof *steep; i++) {
+        h[0] = steep[i].first, h[1] = 1000;
+        assert_int_equal(ter_edits(w, h, steep[i].words, r, steep[i].of), steep[i].edits);
+    }
+    ter_work_free(w);
+}
+
 static void numbers_print_as_pythons_repr(void **state)
 {
     (void)state;
@@ -214,6 +328,7 @@ int main(void)
         cmocka_unit_test(parts_add_up_to_the_whole),
         cmocka_unit_test(random_numbers_are_numpys),
         cmocka_unit_test(shifts_cost_one_edit),
+        cmocka_unit_test(edits_are_those_of_sacrebleu),
         cmocka_unit_test(numbers_print_as_pythons_repr),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

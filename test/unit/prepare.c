@@ -11,7 +11,9 @@
 #include <string.h>
 #include "common/err.h"
 #include "lib/text/prepare.h"
+#include "lib/text/prop.h"
 #include "lib/text/segment.h"
+#include "lib/text/tokenize.h"
 
 /* Is what stands behind "x " in out as expected? */
 static void is(const char *what, struct tbuf *out, const char *want)
@@ -69,6 +71,7 @@ static void segments_of_sgm(void **state)
         { "<seg i>\n<seg j>\na</seg>\n<seg k>b</seg>\n", "<seg j>a\nb\n" },
         { "<seg i>\n<", "" },
         { "<seg i>\n<s\n<seg j>a</seg>\n", "<s<seg j>a\n" },
+        { "<seg i>a\nb</seg><seg j>\nc</seg>\n<seg k>d</seg>\n", "ab\nd\n" },
     };
     struct tbuf out = { 0 };
     tbuf_add(&out, "x ", 2);
@@ -122,6 +125,9 @@ static void punctuation_of_each_language(void **state)
         { "en", false, "\",,", ",,\"" },
         { "en", false, "a  b   c", "a b c" },
         { "en", false, "a\rb\r", "ab" },
+        { "en", false, "a \u00a0«\u00a0b", "a \"b" },
+        { "en", false, "a,\u00a0 b", "a, b" },
+        { "en", false, "a.\"<b", "a.\"<b" },
         { "en", false, "a )", "a) " },
         { "en", false, ") .", ")." },
         { "en", false, "(", " (" },
@@ -133,6 +139,7 @@ static void punctuation_of_each_language(void **state)
         { "de", false, "a.\" b...\" c\".", "a\". b\"... c\"." },
         { "de", false, "a.\" <b .\" c. \"d", "a\". <b \". c. \"d" },
         { "de", false, ".\"", "\"." },
+        { "de", false, "a.\"<b", "a.\"<b" },
         { "de", false, ". .\" x.\"  <y", ". \". x\". <y" },
         { "de", false, "x.\"  y.\"z", "x\". y\".z" },
         { "de", false, "\".", "\"." },
@@ -173,6 +180,42 @@ static void punctuation_of_each_language(void **state)
     prepare_line(&(struct prepare_options){ .punctuation = true, .lang = "de" }, &w, "a.\"", 3,
                  false, &out);
     is("-l de, no newline", &out, "a.\"");
+    tbuf_free(&out);
+    prepare_work_free(&w);
+}
+
+/* replace-unicode-punctuation.perl and remove-non-printing-char.perl, each alone. */
+static void punctuation_of_unicode_and_what_does_not_print(void **state)
+{
+    (void)state;
+    static const struct { const char *line, *want; } t[] = {
+        { "，。、”“∶：？《》）！（；１」「", ",. ,\"\"::?\"\")!(;1\"\"" },
+        { "０３２５６９７８４．～’…━〈〉【】％", "032569784. ~'...-<>[]%" },
+        { "a。b", "a. b" },
+        { "a。  b。 ", "a. b. " },
+        { "。", ". " },
+        { "a．b", "a. b" },
+        { "a．  b．", "a. b. " },
+        { "．．", ". . " },
+        { "。 。", ". . " },
+        { "。\t b", ". \t b" },
+        { "x，  y", "x,  y" },
+        { "a …　b", "a ...　b" },
+    };
+    struct prepare_work w = { 0 };
+    struct tbuf out = { 0 };
+    tbuf_add(&out, "x ", 2);
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        prepare_line(&(struct prepare_options){ .unicode_punctuation = true }, &w, t[i].line,
+                     strlen(t[i].line), false, &out);
+        is(t[i].line, &out, t[i].want);
+    }
+    static const char odd[] = "a\001b \037\177\u200b\ue000 ~\u00ad\u0378x";
+    for (int newline = 0; newline < 2; newline++) {
+        prepare_line(&(struct prepare_options){ .non_printing = true }, &w, odd, sizeof odd - 1,
+                     newline, &out);
+        is("what does not print", &out, "a b      ~  x\n");
+    }
     tbuf_free(&out);
     prepare_work_free(&w);
 }
@@ -266,11 +309,42 @@ static void words_by_icu(void **state)
     segment_free(s);
 }
 
+/* Which way a language's text is cut, and what else changes it: the note that shards have. */
+static void notes_of_each_way(void **state)
+{
+    (void)state;
+    static const struct { const char *lang, *way; } t[] = {
+        { "en", "moses" }, { "ne", "indic" }, { "si", "indic" }, { "ne-NP", "indic" },
+        { "si_LK", "indic" }, { "nep", "moses" }, { "n", "moses" }, { "hi", "moses" },
+        { "sin", "moses" }, { "th", "icu-" }, { "zh-TW", "icu-" }, { "", "moses" },
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        char note[128], want[128];
+        struct tokenize_options o = { .lang = t[i].lang };
+        tokenizer_describe(&o, note);
+        snprintf(want, sizeof want, "tokenize -l %s %s%s", t[i].lang, t[i].way,
+                 t[i].way[1] == 'c' ? prop_icu_version() : "");
+        assert_string_equal(note, want);
+        o.no_tokenize = true;
+        tokenizer_describe(&o, note);
+        snprintf(want, sizeof want, "tokenize -l %s none", t[i].lang);
+        assert_string_equal(note, want);
+        /* (its normaliser knows languages in Devanagari alone) */
+        o.prepare.indic = true;
+        struct tokenizer *z = tokenizer_new(&o, NULL);
+        bool known = !strncmp(t[i].lang, "ne", 2) && t[i].lang[2] != 'p';
+        assert_int_equal(z != NULL, known || !strcmp(t[i].lang, "hi"));
+        tokenizer_free(z);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(segments_of_sgm), cmocka_unit_test(punctuation_of_each_language),
+        cmocka_unit_test(punctuation_of_unicode_and_what_does_not_print),
         cmocka_unit_test(small_letters_without_accents), cmocka_unit_test(words_by_icu),
+        cmocka_unit_test(notes_of_each_way),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
