@@ -140,9 +140,12 @@ for b in ("Removed", "Isolated", "MergedWithPrevious", "MergedWithNext", "Contig
         stage(None, split({"Regex": "[0-9]"}, b, invert), "12ab3c45", "a", "1")
     stage(None, split({"String": "ab"}, b), "abcabab", "xabx", "ab")
 for regex in (r"\p{Alphabetic}+", r"\p{Latin}", r"\p{^Latin}", r"\P{Greek}+", r"\p{Lu}",
-              r"[]a]+", r"[^]a]+", r"[\s\w]+", r"\W+", r"[[:space:][:digit:]]", r"\bb\B"):
+              r"[]a]+", r"[^]a]+", r"[^]\w]+", r"[\s\w]+", r"\W+", r"[[:space:][:digit:]]",
+              r"\bb\B"):
     stage(None, seq("pretokenizers", split({"Regex": regex}, "Isolated"), SHOWN),
-          "Ab1 \u03b1\u0391]a\u00e9 ab b1\u0663\u0085]", "\u24b6\u00b2_b bb")
+          "Ab1 \u03b1\u0391]a\u00e9 ab b1\u0663\u0085]", "\u24b6\u00b2_b bb",
+          # a mark that is of no script itself, and in use with Greek
+          "\u03b1\u0342a\u0342")
 for alone in (False, True):
     stage(None, part("Digits", individual_digits=alone),
           "a12b3_\u0663\u0664c_\u00bd\u00be_\u2167_4\u00b2_\u4e8c", "12", "x")
@@ -199,6 +202,8 @@ bpe(["ab a b abc"], ids("ab", "a", "b", "abc"), [], ignore_merges=True)
 # of two equal merges the last counts
 bpe(text, letters, pairs + [["b", "c"]], unk_token="<u>")
 some_bytes = {**letters, **{"<0x%02X>" % b: 20 + i for i, b in enumerate((0xC3, 0xA9, 0x78, 0xE2))}}
+first_byte = {"<0xC3>": 0, "<0xA9>": 1, "a": 2, "<u>": 3}
+bpe(["a\u00e9a \u00e8a"], first_byte, [], unk_token="<u>", byte_fallback=True)
 for fuse in (False, True):
     bpe(["a\u00e9b x\u00e8 \u20aca \u00e9\u00e9z"], some_bytes, pairs, unk_token="<u>",
         byte_fallback=True, fuse_unk=fuse)
@@ -225,6 +230,9 @@ scores = [["<unk>", 0.0], ["a", -1.0], ["b", -1.5], ["ab", -2.0], ["abc", -4.25]
 text = ["abc aabc bcabc aaaaaaa axxb xx\u00e9y cab abab caca \u00e8\u00e9\u00e8 cc"]
 for texts, vocab, fallback in (
         (text, scores, False), (text, scores[:3], False),
+        # an unknown letter costs 10 more than the worst piece, whatever the sign of its score
+        (["xyz xzz"], [["<unk>", 0.0], ["xy", -8.0], ["z", -8.0], ["yz", -1.0]], False),
+        (["xb b xbb xxb"], [["<unk>", 20.0], ["xb", 11.0], ["b", 20.5]], False),
         (["ab xa\u00e9", "\u20ac\u00ff"], scores + [["<0x%02X>" % i, -9.0] for i in range(256)],
          True),
         (["ab\u20ac"], [["<0x%02X>" % i, -9.0] for i in range(256)] + scores[1:], True),

@@ -31,6 +31,8 @@ static void words_get_the_marker_of_their_case(void **state)
     check_mark("U.S. 3D D'Arc 'Tis", "⇪ u.s. ⇧ 3d D'Arc ⇧ 'tis");
     check_mark("Ärger ÄRGER Москва", "⇧ ärger ⇪ ärger ⇧ москва");
     check_mark("&apos;NEIL O&apos;Neil &APOS;", "⇪ &apos;neil O&apos;Neil &APOS;");
+    /* what only begins as an entity does has letters */
+    check_mark("&Ampere AT&TELEGRAPH &amp;A &", "⇧ &ampere ⇪ at&telegraph ⇧ &amp;a &");
 }
 
 static void mappings_that_do_not_come_back_are_not_used(void **state)
