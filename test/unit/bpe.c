@@ -355,6 +355,42 @@ static void a_limited_vocabulary_takes_pieces_apart_until_they_are_in_it(void **
     codes_free(&c);
 }
 
+/* Version 0.1 looks for how "ab" and "</w>" were joined, though the end is still apart: what
+ * subword-nmt 0.3.8 prints. */
+static void a_last_piece_of_version_1_is_taken_apart_by_what_ends_words(void **state)
+{
+    (void)state;
+    static const struct { const char *vocab, *pieces[4]; } t[] = {
+        { "a@@ 5\nb 5\n", { "a@@ b", "b", "a@@ b@@ a@@ b", "c@@ a@@ b" } },
+        { "ab 5\n", { "ab", "b", "a@@ b@@ ab", "c@@ ab" } },
+        { "ab@@ 5\n", { "a@@ b@@ ", "b", "ab@@ a@@ b@@ ", "c@@ a@@ b@@ " } },
+    };
+    static const char *const word[4] = { "ab", "b", "abab", "cab" };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        struct codes c;
+        const char text[] = "#version: 0.1\na b\nb </w>\na b</w>\n";
+        assert_int_equal(codes_parse(&c, "c", text, sizeof text - 1, 0), 0);
+        assert_int_equal(c.version, 1);
+        file_write("v", t[i].vocab, strlen(t[i].vocab));
+        struct bpe *b = bpe_new(&c, "@@");
+        struct bpe_scratch *s = bpe_scratch_new();
+        assert_int_equal(bpe_limit(b, "v", 1), 0);
+        for (int w = 0; w < 4; w++) {
+            const struct bpe_piece *p;
+            char got[64] = "";
+            size_t n = bpe_word(b, s, word[w], strlen(word[w]), NULL, &p), at = 0;
+            for (size_t k = 0; k < n; k++)
+                at += (size_t)snprintf(got + at, sizeof got - at, "%.*s%s",
+                                       (int)(p[k].to - p[k].from), word[w] + p[k].from,
+                                       k + 1 < n ? "@@ " : "");
+            assert_string_equal(got, t[i].pieces[w]);
+        }
+        bpe_scratch_free(s);
+        bpe_free(b);
+        codes_free(&c);
+    }
+}
+
 /* --- codes --- */
 
 static void bad_codes_are_refused_with_their_line(void **state)
@@ -517,6 +553,7 @@ int main(void)
         cmocka_unit_test(a_very_long_word_takes_no_quadratic_time),
         cmocka_unit_test(dropout_passes_over_the_share_it_is_given),
         cmocka_unit_test(a_limited_vocabulary_takes_pieces_apart_until_they_are_in_it),
+        cmocka_unit_test(a_last_piece_of_version_1_is_taken_apart_by_what_ends_words),
         cmocka_unit_test(bad_codes_are_refused_with_their_line),
         cmocka_unit_test(counts_do_not_depend_on_threads),
         cmocka_unit_test(words_are_listed_by_their_counts),
