@@ -280,7 +280,12 @@ static void edits_are_those_of_sacrebleu(void **state)
           { 0, 2, 3, 1, 2, 0, 2, 0, 2, 1, 4, 2, 5 }, 13, 10 },
     };
     for (size_t i = 0; i < sizeof t / sizeof *t; i++)
-        assert_int_equal(ter_edits(w, t[i].h, t[i].h_n, t[i].r, t[i].r_n), t[i].edits);
+        for (uint32_t x = 0; x < 6; x++) {
+            /* whatever a longer text before it has left there */
+            for (uint32_t j = 0; j < 30; j++) h[j] = x;
+            assert_int_equal(ter_edits(w, h, 30, r + 100, 30), 30);
+            assert_int_equal(ter_edits(w, t[i].h, t[i].h_n, t[i].r, t[i].r_n), t[i].edits);
+        }
     /* a steep table's is wider: one word, or two, against 120, 101 and 50 */
     static const struct { size_t words, of; uint32_t first; int edits; } steep[] = {
         { 1, 120, 33, 120 }, { 1, 120, 34, 119 }, { 2, 120, 3, 120 }, { 2, 120, 4, 119 },
