@@ -107,7 +107,7 @@ bool dist_stop_asked(const struct trainer *tr);
 bool dist_late(const struct trainer *tr);
 /* After a step of *tokens tokens: all have done the same one; *tokens becomes the sum of all; sets
  * tr->stop_asked where any was asked to stop, and tr->late. bad: the rank whose gradient was found
- * not to be finite, -1: none; tr->bad_rank becomes the lowest of all ranks' findings. */
+ * not to be finite, -1: none; tr->bad_rank becomes what the lowest rank has found that did. */
 int dist_step(struct trainer *tr, int64_t *tokens, int bad);
 /* Rank 0's metric of a validation, and whether there was one. */
 int dist_metric(struct trainer *tr, double *metric, bool *judged);

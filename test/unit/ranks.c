@@ -17,6 +17,7 @@
 #include "lib/ranks/tcp.h"
 #include "lib/ranks/tree.h"
 #include "lib/trainer/gradients.h"
+#include "lib/trainer/trainer.h"
 #include <pthread.h>
 
 /* --- messages in memory ----------------------------------------------------------------------- */
@@ -25,7 +26,7 @@ enum { MOST = 6 };
 struct message { int from, to, tag; bool taken, receives; void *data; const void *given; size_t n;
                  struct message *next; };
 static struct net { pthread_mutex_t lock; struct message *first; int size, next_rank;
-                    _Atomic bool dumb[MOST], aborted; } net;
+                    _Atomic bool dumb[MOST], aborted, early; } net;
 static _Thread_local int self;
 
 static int start(void **ctx, struct ranks_place *p, double patience)
@@ -47,11 +48,25 @@ static struct message *append(struct message m)
     return x;
 }
 
+/* Has rank 0 got the END of as many as there are besides it? */
+static bool all_have_ended(void)
+{
+    int ends = 0;
+    pthread_mutex_lock(&net.lock);
+    for (const struct message *m = net.first; m; m = m->next)
+        ends += !m->receives && !m->tag && !m->to && m->taken
+                && ((const struct note *)m->data)->kind == NOTE_END;
+    pthread_mutex_unlock(&net.lock);
+    return ends == net.size - 1;
+}
+
 static void *send(void *ctx, int to, int tag, const void *data, size_t n)
 {
     (void)ctx;
     void *copy = mem_alloc(n + 1);
     memcpy(copy, data, n);
+    if (!tag && !self && ((const struct note *)data)->kind == NOTE_END && !all_have_ended())
+        net.early = true;
     return append((struct message){ .from = self, .to = net.dumb[self] ? -1 : to, .tag = tag,
                                     .data = copy, .n = n });
 }
@@ -141,7 +156,7 @@ static void play(struct player *p, int n, double patience,
     pthread_mutex_init(&net.lock, NULL);
     net.size = n;
     net.next_rank = 0;
-    net.aborted = false;
+    net.aborted = net.early = false;
     for (int i = 0; i < MOST; i++) net.dumb[i] = false;
     for (int i = 0; i < n; i++) {
         p[i] = (struct player){ .patience = patience, .play = f, .with = with };
@@ -381,7 +396,21 @@ static void *gpu_mark(enum ranks_stream s) { (void)s; return &gpu; }
 static int gpu_wait(enum ranks_stream s, void *mark) { (void)s; (void)mark; return 0; }
 static int gpu_reached(void *mark) { (void)mark; return 1; }
 static void gpu_forget(void *mark) { (void)mark; }
-static void gpu_end(bool failed) { (void)failed; free(gpu.expected); }
+/* By rank: how it ended, 0: not yet. */
+enum { GPU_LEFT = 1, GPU_ABORTED };
+static int gpu_ended[MOST];
+static void gpu_end(bool failed)
+{
+    gpu_ended[gpu.rank] = failed ? GPU_ABORTED : GPU_LEFT;
+    free(gpu.expected);
+}
+
+static void gpu_open(struct ranks *r)
+{
+    memset(&gpu, 0, sizeof gpu);
+    gpu.rank = ranks_rank(r);
+    gpu_ended[gpu.rank] = 0;
+}
 
 static int gpu_add(enum ranks_stream s, float *x, const float *y, size_t n, bool bf16)
 {
@@ -491,8 +520,7 @@ static void add_up(struct ranks *r, struct player *p)
           *v = mem_alloc(LEAVES * sizeof *v);
     int from, until, bad;
     if (s->gpu) {
-        memset(&gpu, 0, sizeof gpu);
-        gpu.rank = p->rank;
+        gpu_open(r);
         r->device = &gpus;
     }
     tree_range(s->leaves, ranks_size(r), p->rank, &from, &until);
@@ -564,6 +592,7 @@ static void sums_on_gpus_are_those_of_the_tree(void **state)
         for (int leaves = n; leaves < 14; leaves += 3) {
             struct sums s = { leaves, false, leaves % 2, leaves % 3 == 0, true };
             play(p, n, 60, add_up, &s);
+            for (int i = 0; i < n; i++) assert_int_equal(gpu_ended[i], GPU_LEFT);
         }
     for (int i = 0, from, to; i < MOST; i++) {
         tree_range(6143, MOST, i, &from, &to);
@@ -681,6 +710,114 @@ static void a_failure_reaches_the_others_with_the_name(void **state)
         assert_non_null(strstr(p[i].why, "rank 1 of 3"));
         assert_non_null(strstr(p[i].why, "corpus: cannot be read"));
     }
+}
+
+/* Messages between GPUs are given up where the run has failed, and where somebody ends it with
+ * sums under way; after all sums the ranks take leave. */
+static void break_off(struct ranks *r, struct player *p)
+{
+    static float x[MOST][64];
+    struct sum **begun = p->with;
+    gpu_open(r);
+    r->device = &gpus;
+    if (!begun) {
+        fail_alone(r, p);
+        return;
+    }
+    struct ranks_addends a = { .leaves = 2, .x = (float *[]){ x[p->rank] }, .to = x[p->rank] };
+    ranks_reduce_begin(r, &a, 0, 64);
+    begun[p->rank] = r->sum[0];
+}
+
+static void sums_on_gpus_are_given_up_when_a_run_fails(void **state)
+{
+    struct player p[MOST];
+    struct sum *begun[2];
+    (void)state;
+    play(p, 3, 60, break_off, NULL);
+    for (int i = 0; i < 3; i++) assert_int_equal(gpu_ended[i], GPU_ABORTED);
+    play(p, 2, 60, break_off, begun);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(gpu_ended[i], GPU_ABORTED);
+        free(begun[i]);
+    }
+}
+
+/* Has rank 0 said that it is leaving, or at an end? */
+static bool first_leaves(void)
+{
+    bool leaves = false;
+    pthread_mutex_lock(&net.lock);
+    for (const struct message *m = net.first; m; m = m->next)
+        leaves |= !m->receives && !m->tag && !m->from
+                  && ((const struct note *)m->data)->kind >= NOTE_LEAVING;
+    pthread_mutex_unlock(&net.lock);
+    return leaves;
+}
+
+static void leave_later(struct ranks *r, struct player *p)
+{
+    (void)r;
+    while (p->rank && !first_leaves()) sched_yield();
+}
+
+/* Notes go by rank 0: where it says END, nobody waits for what another one says. */
+static void the_first_rank_ends_last(void **state)
+{
+    struct player p[MOST];
+    (void)state;
+    play(p, 3, 60, leave_later, NULL);
+    assert_false(net.early);
+}
+
+/* --- what ranks tell each other of a step ----------------------------------------------------- */
+
+/* 0: rank 0's gradient is not finite; 1: rank 2's, which two have found; -1: nobody knows whose. */
+struct told { int first, second; const char *of; };
+
+/* As far as trainer_update goes: the norm, which a device has only later, is infinite. */
+static void diverge(struct ranks *r, struct player *p)
+{
+    const struct told *told = p->with;
+    const int found[] = { told->first, told->second, -1 };
+    struct params none = { .k = kernels_cpu() };
+    struct model m = { .ps = none };
+    struct trainer tr = { .o = { .ranks = r, .dir = "run", .lr = 0.5, .steps = 9 }, .m = &m };
+    int64_t tokens = 100 * (p->rank + 1);
+    char want[200];
+    tr.o.save_seconds = p->rank ? 1 : 0;                 /* since 1970: of the others' clocks */
+    tr.step = tr.saved_step = 3;
+    assert_int_equal(metrics_open(&tr.read, &none), 0);
+    assert_int_equal(dist_step(&tr, &tokens, found[p->rank]), 0);
+    assert_int_equal(tokens, 600);
+    assert_false(tr.late || tr.stop_asked);
+    *tr.read.norm2 = INFINITY;
+    assert_int_equal(metrics_norm(&tr.read, "grad_norm", 4, true), 0);
+    assert_int_equal(trainer_sum(&tr, "loss", (float[]){ 1, 2 }, 2), -1);
+    snprintf(want, sizeof want, "run: the gradients%s of step 4 are not finite (learning rate 0.5); "
+             "the newest checkpoint, of step 3, is from before; lower", told->of);
+    char *open = strstr(err_msg(), " ("), *close = strstr(err_msg(), ") of step");
+    if (*told->of) memmove(open, close + 1, strlen(close));      /* host and process */
+    if (strncmp(err_msg(), want, strlen(want))) fail_msg("%s, not %s", err_msg(), want);
+    assert_int_equal(tr.step, 3);
+    assert_true(tr.ended);
+    metrics_free(&tr.read);
+    /* a rank that is elsewhere is named by all, by its number and the first one's */
+    tr.step = p->rank == 2 ? 8 : 7;
+    assert_int_equal(dist_step(&tr, &tokens, -1), -1);
+    assert_non_null(strstr(err_msg(), "rank 2 of 3"));
+    assert_non_null(strstr(err_msg(), "is at step 8, rank 0 at step 7"));
+}
+
+static void whose_gradient_is_not_finite_is_said(void **state)
+{
+    struct player p[MOST];
+    static const struct told t[] = {
+        { 0, -1, " of rank 0 of 3" }, { -1, 2, " of rank 2 of 3" }, { 2, 0, " of rank 2 of 3" },
+        { -1, -1, "" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) play(p, 3, 60, diverge, (void *)&t[i]);
 }
 
 /* From rank 1 nothing comes any more: what a process that hangs looks like to the others. */
@@ -965,6 +1102,9 @@ int main(void)
         cmocka_unit_test(everybody_hears_everybody),
         cmocka_unit_test(who_differs_is_named_by_the_first_alone),
         cmocka_unit_test(a_failure_reaches_the_others_with_the_name),
+        cmocka_unit_test(sums_on_gpus_are_given_up_when_a_run_fails),
+        cmocka_unit_test(the_first_rank_ends_last),
+        cmocka_unit_test(whose_gradient_is_not_finite_is_said),
         cmocka_unit_test(a_silent_rank_is_named),
         cmocka_unit_test(a_request_that_is_done_is_not_looked_at_again),
         cmocka_unit_test(a_run_of_one),
