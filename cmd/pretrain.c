@@ -57,6 +57,7 @@ static int pretrain(struct run *r, struct inputs *in)
     struct setup s = { .c = &r->shape, .state = &r->state, .seed = r->seed };
     if (run_open(r) < 0) return -1;
     in->ranks = r->ranks;
+    in->whole_pairs = true;
     if (inputs_open(in, r->vocab, &s) < 0 || mix_open(&r->mix, &s) < 0) return -1;
     return run_steps(r, inputs_batches(in), in->tokens, NULL, NULL);
 }

@@ -48,7 +48,7 @@ const struct opt inputs_text_rows[] = {
 };
 const struct opt inputs_batch_rows[] = {
     { "tokens|tokens-per-batch", 0, OPT_INT(inputs, tokens), "N",
-      "tokens per micro-batch (of pairs: per side)", .min = 1, .max = 1e7 },
+      "tokens per micro-batch (of pairs to translate: per side)", .min = 1, .max = 1e7 },
     /* rows are counted in int, and a sentence has 4,096 at most; of two sides or pairs there may be
      * more (batch_rows_fit) */
     { "batch|batch-size", 0, OPT_INT(inputs, sentences), "N",
@@ -269,10 +269,12 @@ double inputs_batches(const struct inputs *in)
         rows += corpus_tokens(&in->text.c[i]) + (in->stream ? 0 : 2 * samples);
     }
     for (int i = 0; i < in->n_pairs; i++) {
-        sentences += in->pairs[i].side[0].sentences;
-        /* --tokens counts one side of a pair */
-        rows += (in->pairs[i].side[0].tokens + in->pairs[i].side[1].tokens) / 2.0
-                + 2.0 * in->pairs[i].side[0].sentences;
+        const struct shard_block *side = in->pairs[i].side;
+        sentences += side[0].sentences;
+        /* joined ones have their <s> and </s> within */
+        double both = (double)side[0].tokens + side[1].tokens
+                      + (in->segment ? 0 : 4.0 * side[0].sentences);
+        rows += in->whole_pairs ? both : both / 2;
     }
     return in->sentences ? sentences / in->sentences : rows / in->tokens;
 }

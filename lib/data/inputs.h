@@ -20,6 +20,7 @@ struct inputs {
     bool stream_sentences;           /* streams of whole sentences */
     int documents;                   /* rows of two segments of a document; 0: sentences */
     int segment;                     /* most tokens on a side of pairs joined; 0: they are not */
+    bool whole_pairs;                /* --tokens counts both sides of a pair: they are one text */
     double parallel_fraction;        /* share of the pairs of `parallel` that is used */
     /* all pairs in one pool, by these limits; NULL: a stream for each --parallel */
     const struct pair_limits *limits;

@@ -168,3 +168,52 @@ for l in 0 1; do
     [ -z "$(comm -23 a <(sort -u text.$([ $l = 0 ] && echo aa || echo bb)))" ] ||
         fail "a sentence that is not in the text of language $l"
 done
+
+# A batch is closed by the sentence that reaches its tokens: one that is just full takes no more.
+# Sentences of 3 tokens, and of 4 on the other side, have 5 rows and 6 with <s> and </s>; an epoch
+# is as many steps as fill its rows.
+for i in 1 2 3 4 5 6 7 8 9 10 11 12; do echo "w$i w20 w21"; done > three
+sed 's/$/ w22/' three > four
+for l in aa bb; do binarize -q -v vocab -l $l -o $l.three.shd < three; done
+# filled NAME ARRAY OPTIONS...: "rows in each file | steps"
+filled() {
+    local name=$1 array=$2 f; shift 2
+    rm -rf full full.b
+    "$@" --out full --write-batches full.b
+    for f in full.b/*.$name.safetensors; do "$tensor" $f $array | wc -l; done | sort -u |
+        paste -sd ' '
+    sed -nE 's/.*"step": "([0-9]+)".*/\1/p' full/last/state.json
+}
+full() { is "$(filled "${@:2}" | paste -sd ' ')" "$1" "rows and steps of ${*:2}"; }
+text=(pretrain "${tiny[@]}" --train aa=aa.three.shd)
+pairs=(pretrain "${tiny[@]}" --parallel aa-bb=three,four --objective tlm)
+# 12 sentences: 60 rows, 3 batches of 20; 2.4 of 25; 4 of 3 sentences
+full "20 3" mlm token "${text[@]}" --tokens 20 --epochs 1
+full "20 4" mlm token "${text[@]}" --tokens 16 --epochs 1
+full "25 3" mlm token "${text[@]}" --tokens 21 --epochs 1
+full "25 2" mlm token "${text[@]}" --tokens 21 --epochs 1 --accumulate 2
+full "15 4" mlm token "${text[@]}" --batch 3 --epochs 1
+# 48 tokens with their </s> in pieces of 8; 12 pairs of 11 rows, of 10 in PPA's form; two joined
+full "16 3" mlm token "${text[@]}" --stream 8 --tokens 16 --epochs 1
+full "22 6" tlm token "${pairs[@]}" --tokens 22 --epochs 1
+full "33 6" tlm token "${pairs[@]}" --tokens 23 --epochs 1
+full "20 2" tlm token "${pairs[@]}" --tlm-form ppa --tokens 20 --steps 2
+full "22 6" tlm token "${pairs[@]}" --segment 12 --tokens 22 --epochs 1
+full "33 4" tlm token "${pairs[@]}" --batch 3 --epochs 1
+# the encoder's rows of MASS; both sides' of translation, 5 and 5, and of denoising, 5 and 4,
+# against twice --tokens; of back those of the real sentences, of which a decoder reads <s> and words
+full "20 2" mass src.token "${text[@]}" --objective mass --mass-min-len 3 --tokens 20 --steps 2
+full "15 2" mass src.token "${text[@]}" --objective mass --mass-min-len 3 --batch 3 --steps 2
+tune=(finetune "${tiny[@]}" --parallel aa-bb=three,four --task mt --steps 2)
+full "10 2" mt src.token "${tune[@]}" --tokens 10
+full "15 2" mt src.token "${tune[@]}" --tokens 11
+full "15 2" mt dec.token "${tune[@]}" --batch 3
+tune=(finetune "${tiny[@]}" --train aa=aa.three.shd --train bb=bb.three.shd --task unmt --steps 2
+    --drop 0)
+full "10 2" denoise src.token "${tune[@]}" --tokens 18
+full "15 2" denoise src.token "${tune[@]}" --tokens 20
+full "10 2" denoise src.token "${tune[@]}" --tokens 40 --denoise-tokens 9
+full "15 2" denoise src.token "${tune[@]}" --batch 3
+full "16 2" back dec.token "${tune[@]}" --tokens 20
+full "20 2" back dec.token "${tune[@]}" --tokens 21
+full "12 2" back dec.token "${tune[@]}" --batch 3

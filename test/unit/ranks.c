@@ -794,8 +794,8 @@ static void diverge(struct ranks *r, struct player *p)
     *tr.read.norm2 = INFINITY;
     assert_int_equal(metrics_norm(&tr.read, "grad_norm", 4, true), 0);
     assert_int_equal(trainer_sum(&tr, "loss", (float[]){ 1, 2 }, 2), -1);
-    snprintf(want, sizeof want, "run: the gradients%s of step 4 are not finite (learning rate 0.5); "
-             "the newest checkpoint, of step 3, is from before; lower", told->of);
+    snprintf(want, sizeof want, "run: the gradients%s of step 4 are not finite (learning rate "
+             "0.5); the newest checkpoint, of step 3, is from before; lower", told->of);
     char *open = strstr(err_msg(), " ("), *close = strstr(err_msg(), ") of step");
     if (*told->of) memmove(open, close + 1, strlen(close));      /* host and process */
     if (strncmp(err_msg(), want, strlen(want))) fail_msg("%s, not %s", err_msg(), want);
