@@ -201,7 +201,7 @@ full "20 2" tlm token "${pairs[@]}" --tlm-form ppa --tokens 20 --steps 2
 full "22 6" tlm token "${pairs[@]}" --segment 12 --tokens 22 --epochs 1
 full "33 4" tlm token "${pairs[@]}" --batch 3 --epochs 1
 # the encoder's rows of MASS; both sides' of translation, 5 and 5, and of denoising, 5 and 4,
-# against twice --tokens; of back those of the real sentences, of which a decoder reads <s> and words
+# against twice --tokens; of back the real sentences', of which a decoder reads <s> and words
 full "20 2" mass src.token "${text[@]}" --objective mass --mass-min-len 3 --tokens 20 --steps 2
 full "15 2" mass src.token "${text[@]}" --objective mass --mass-min-len 3 --batch 3 --steps 2
 tune=(finetune "${tiny[@]}" --parallel aa-bb=three,four --task mt --steps 2)

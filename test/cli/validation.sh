@@ -79,8 +79,10 @@ done
 pretrain "${small[@]}" --train aa=aa.shd --train bb=bb.shd --no-encoder-langs --tokens 100 \
     --out base
 sort -u aa | sed -n 1,10p > once; cat once > twice; for i in 1 2 3; do sed -n 4p once; done >> twice
-{ cat twice; echo w00; echo; seq 30 | sed 's/.*/w00/' | paste -sd ' '; } > longer
-{ cat twice; echo; echo w00; echo w01; } > other
+# of 20 positions 18 are the words'; 19 are too many, on either side
+words() { seq $1 | awk '{ print "w0" $1 % 9 }' | paste -sd ' '; }
+{ cat twice; echo w00; echo; words 19; echo w00; words 18; } > longer
+{ cat twice; echo; echo w00; echo w00; words 19; words 18; } > other
 tac once > turned
 moco() {
     align-post -q --model base --parallel aa-bb=aa,bb --valid aa-bb=$1,$2 --min-tokens 1 --batch 5 \
@@ -93,9 +95,13 @@ moco twice twice twice.run
 moco longer other longer.run
 moco once turned turned.run
 moco twice twice seven.run --valid-sentences 11
+# more rows than one pass encodes
+for i in $(seq 80); do cat once; done > many
+moco many many many.run
 for f in aa-bb bb-aa; do
     near "$(valid twice.run $f.retrieval)" 10/13 "$f of lines that are there twice"
-    near "$(valid longer.run $f.retrieval)" 10/13 "$f of pairs that are none"
+    near "$(valid many.run $f.retrieval)" 1/80 "$f of ten lines eighty times"
+    near "$(valid longer.run $f.retrieval)" 11/14 "$f of pairs that are none"
     near "$(valid seven.run $f.retrieval)" 10/11 "$f of the first eleven"
     is "$(valid turned.run $f.retrieval)" 0 "$f of ten lines turned"
 done

@@ -7,9 +7,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
+#include "common/err.h"
 #include "common/mem.h"
 #include "common/rng.h"
 #include "lib/data/pair_pool.h"
+#include "lib/engine/objective.h"
 #include "lib/graph/tape.h"
 #include "lib/objective/key_queue.h"
 
@@ -269,6 +272,125 @@ static void the_coin_is_even_and_tossed_again_in_each_epoch(void **state)
     assert_in_range(changed, (int)(0.49 * N), (int)(0.51 * N));
 }
 
+/* --- the objective: its queue's size, its batches --- */
+
+extern const struct objective objective_moco;
+
+static void *moco_with_queue(int size)
+{
+    void *self = mem_zero(1, objective_moco.self);
+    objective_moco.defaults(self);
+    for (const struct opt *o = objective_moco.options; o->name; o++)
+        if (!strcmp(o->name, "queue|moco-k")) memcpy((char *)self + o->at, &size, sizeof size);
+    return self;
+}
+
+/* A queue has whole steps and at most a quarter of all pairs; what would do is said. */
+static void a_queue_is_whole_steps_of_a_quarter_of_the_pairs(void **state)
+{
+    (void)state;
+    enum { B = 5, STEP = 2 * B };
+    static const struct { int pairs, size; const char *why; } t[] = {
+        { 160, 40, NULL },
+        { 163, 40, NULL },
+        { 160, 10, NULL },
+        { 40, 10, NULL },
+        { 160, 50, "more than a quarter of the 160 pairs: keys of all pairs would be in it several "
+                   "times; use --queue 40 (" },
+        { 159, 40, "use --queue 30 (" },
+        { 160, 35, "--queue 35 is not a multiple of the 10 pairs per step; use --queue 30" },
+        { 160, 5, "use --queue 10" },
+        { 39, 10, "39 pairs are too few for a queue: it holds at least the 10 pairs of a step" },
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        struct pairs set = some_pairs(t[i].pairs);
+        struct pair_limits limits = { .min_tokens = 1, .max_tokens = 10 };
+        struct pair_pool p;
+        assert_int_equal(pair_pool_open(&p, &set, 1, &limits, B, 64, no_note), 0);
+        struct setup s = { .pool = &p, .sentences = B, .accumulate = STEP / B };
+        void *self = moco_with_queue(t[i].size);
+        assert_int_equal(objective_moco.open(self, &s), t[i].why ? -1 : 0);
+        if (t[i].why && !strstr(err_msg(), t[i].why)) fail_msg("%s", err_msg());
+        objective_moco.close(self);
+        free(self);
+        pair_pool_free(&p);
+        pairs_free(&set);
+    }
+}
+
+/* What batches begin with (lib/objective/moco.c). */
+struct moco_sides { struct batch q, k; int64_t *id; };
+
+/* <s> side </s>, row by row. */
+static void holds_side(const struct batch *b, int i, const struct pair *p, int side,
+                       uint64_t sample)
+{
+    int at = b->at[i], n = p->n[side];
+    assert_int_equal(b->len[i], n + 2);
+    for (int k = 0; k < n + 2; k++) {
+        uint32_t token = k == 0 ? VOCAB_BOS : k <= n ? p->ids[side][k - 1] : VOCAB_EOS;
+        assert_int_equal(b->token[at + k], token);
+        assert_int_equal(b->pos[at + k], k);
+        assert_int_equal(b->lang[at + k], p->lang[side]);
+        assert_int_equal(b->type[at + k], 0);
+        assert_true(b->sample[at + k] == sample);
+    }
+}
+
+/* Queries are one side and keys the other, with draws of their own; the plan of memory has the rows
+ * of the largest batch there is: five times <s>, 5 tokens and </s>. */
+static void a_batch_is_both_sides_each_by_itself(void **state)
+{
+    (void)state;
+    enum { N = 160, B = 5, MICRO = 3, SEED = 5 };
+    struct pairs set = some_pairs(N);
+    for (int side = 0; side < 2; side++)
+        for (uint32_t i = 0; i < set.side[side].tokens; i++)
+            set.side[side].ids[i] = VOCAB_SPECIALS + 1000 * (uint32_t)side + i;
+    for (int shuffle = 0; shuffle < 2; shuffle++) {
+        struct pair_limits limits = { .min_tokens = 1, .max_tokens = 10, .shuffle = shuffle };
+        struct pair_pool p;
+        assert_int_equal(pair_pool_open(&p, &set, 1, &limits, B, 64, no_note), 0);
+        struct setup s = { .pool = &p, .sentences = B };
+        void *self = moco_with_queue(40), *batch = mem_zero(1, objective_moco.batch->size);
+        struct moco_sides *b = batch;
+        const struct turn at = { .step = 1, .micro = MICRO, .seed = SEED, .accumulate = 2 };
+        int turned = 0;
+        assert_int_equal(objective_moco.open(self, &s), 0);
+        assert_int_equal(objective_moco.make(self, batch, NULL, &at), 0);
+        const struct pair *taken = pair_pool_take(&p, MICRO, SEED);
+        assert_int_equal(b->q.n, B);
+        assert_int_equal(b->k.n, B);
+        for (int i = 0; i < B; i++) {
+            struct pair x = shuffle ? pair_toss(taken[i], SEED) : taken[i];
+            uint64_t sample = UINT64_C(1) << 63 | MICRO << 16 | (uint64_t)i;
+            turned += x.lang[0] != taken[i].lang[0];
+            holds_side(&b->q, i, &x, 0, sample);
+            holds_side(&b->k, i, &x, 1, sample | UINT64_C(1) << 62);
+            assert_int_equal(b->id[QUEUE_ID * i], taken[i].index);
+            for (int side = 0; side < 2; side++) {
+                size_t bytes = (size_t)taken[i].n[side] * sizeof *taken[i].ids[side];
+                assert_true(b->id[QUEUE_ID * i + 1 + side]
+                            == (int64_t)XXH3_64bits(taken[i].ids[side], bytes));
+            }
+        }
+        assert_true(shuffle ? turned > 0 : !turned && b->k.rows == B * 7);
+        for (int twice = 0; twice < 2; twice++) {
+            assert_int_equal(objective_moco.batch->largest(self, batch, NULL, 0), 0);
+            assert_int_equal(b->q.n, B);
+            assert_int_equal(b->q.rows, B * 7);
+            assert_int_equal(b->k.rows, B * 7);
+            for (int i = 0; i < B; i++) assert_int_equal(b->k.len[i], 7);
+        }
+        objective_moco.batch->free(batch);
+        free(batch);
+        objective_moco.close(self);
+        free(self);
+        pair_pool_free(&p);
+    }
+    pairs_free(&set);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -280,6 +402,8 @@ int main(void)
         cmocka_unit_test(the_loss_of_a_perfect_answer_is_known),
         cmocka_unit_test(all_sets_make_one_pool_whose_turns_are_shared),
         cmocka_unit_test(the_coin_is_even_and_tossed_again_in_each_epoch),
+        cmocka_unit_test(a_queue_is_whole_steps_of_a_quarter_of_the_pairs),
+        cmocka_unit_test(a_batch_is_both_sides_each_by_itself),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
