@@ -169,6 +169,18 @@ for l in 0 1; do
         fail "a sentence that is not in the text of language $l"
 done
 
+# a loss's weight, for each of two micro-batches: the ramp 0:1,2:0 that was given; by default
+# denoising goes from 1 down and ALIGN-MLM has 10, the others 1
+weight() { "$tensor" $1.safetensors weight; }
+is "$(for f in un.b/step-{1.1,2.2}.denoise un.b/step-3.1.back pre.b/step-2.1.{mlm,gc}; do weight $f
+    done | paste -sd ' ')" "0.5 0.25 0.5 0.5 0.5" "weights of losses"
+printf 'w1\tw31\n' > words
+finetune "${tiny[@]}" --task unmt --train aa=aa.shd --train bb=bb.shd --steps 1 --tokens 100 \
+    --out usual --write-batches usual.b
+pretrain "${tiny[@]}" --train aa=aa.shd --train bb=bb.shd --objective mlm,align --dict aa-bb=words \
+    --no-encoder-langs --steps 1 --tokens 100 --out aligned --write-batches aligned.b
+is "$(weight usual.b/step-1.1.denoise) $(weight aligned.b/step-1.1.align)" "1 10" "usual weights"
+
 # A batch is closed by the sentence that reaches its tokens: one that is just full takes no more.
 # Sentences of 3 tokens, and of 4 on the other side, have 5 rows and 6 with <s> and </s>; an epoch
 # is as many steps as fill its rows.

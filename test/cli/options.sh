@@ -106,3 +106,64 @@ perl -0777 -ne 'printf "%s %.6g\n", $1, unpack("f", $2)
 perl -ne 'for $k (qw(mt grad_norm lr)) { printf "%s %.6g\n", $k, $1 if /"$k":([-+.e0-9]+)/ }' \
     run/log.jsonl > want
 is "$(wc -l < want)" 9; same got want
+
+echo "# what no option says comes from the model that a run starts from"
+printf 'one two\nthree four five\n\nseven eight\nnine\n\n' > lines
+vocab-count -q lines > v
+binarize -q -v v -l en -o en.shd < lines
+tiny=(-q --layers 1 --dim 8 --heads 2 --ffn 8 --positions 40 --tokens 30 --seed 3)
+pretrain "${tiny[@]}" -v v --train en=en.shd --objective mlm,sop --documents 40 \
+    --no-encoder-langs --output-transform --steps 0 --out typed
+cp -rL typed/last like; rm like/model.sum
+sed -i -e 's/"embed_norm": true/"embed_norm": false/' -e 's/"scale_embed": 1,/"scale_embed": 4,/' \
+    -e 's/"norm_eps": [^,]*/"norm_eps": 0.25/' like/config.json
+pretrain -q --init like --train en=en.shd --steps 0 --tokens 30 --out taken
+grep -E '"(token_types|embed_norm|output_transform|scale_embed|norm_eps)"' taken/last/config.json |
+    tr -d ' ",\n' > got
+printf '%s' token_types:2 embed_norm:false output_transform:true scale_embed:4 norm_eps:0.25 > want
+same got want
+pretrain -q --init like --no-output-transform --train en=en.shd --steps 0 --tokens 30 --out plain
+grep -q '"output_transform": false' plain/last/config.json || fail "--no-output-transform"
+
+echo "# --beta1, --beta2, --eps, --weight-decay, --clip: one step by hand, and the next moments"
+tensor=$(dirname "$BIN")/test/tool/tensor
+echo 'three four five' | binarize -q -v v -l en -o line.shd
+adam() {   # NAME OPTIONS...: every batch is the same line, every word <mask>
+    pretrain "${tiny[@]}" -v v --train en=line.shd --mask-prob 1 --mask-token 1 --mask-random 0 \
+        --dropout 0 --attention-dropout 0 --warmup 0 --schedule constant --lr 0.01 --log-every 1 --out "$@"
+}
+# numbers NAME TENSOR: first moments, second ones, weights
+numbers() {
+    local o=$1/last/optimizer.safetensors
+    paste <("$tensor" $o adam.m.$2 | tr '\t' '\n') <("$tensor" $o adam.v.$2 | tr '\t' '\n') \
+        <("$tensor" $1/last/weights.safetensors $2 | tr '\t' '\n')
+}
+by=(--beta1 0.75 --beta2 0.5 --eps 0.03 --weight-decay 0.2)
+adam begun --steps 0
+adam one --steps 1 --clip 0 "${by[@]}"
+adam two --steps 1 --clip 0 --beta1 0.5 --beta2 0.75 --weight-decay 0.4
+adam cut --steps 1 --clip 0.001 "${by[@]}"
+adam far --steps 2 --clip 0 --lr 0 "${by[@]}"
+norm=$(sed -nE 's/.*"grad_norm":([-+.e0-9]+).*/\1/p' one/log.jsonl)
+for t in encoder.0.ffn.in.weight encoder.0.ffn.in.bias; do
+    # m = (1 - beta1) g, v = (1 - beta2) g^2, unbiased g and g^2; what is no matrix does not decay
+    paste <("$tensor" begun/last/weights.safetensors $t | tr '\t' '\n') <(numbers one $t) \
+        <(numbers two $t) <(numbers cut $t) <(numbers far $t) |
+        awk -v decay=$([ ${t##*.} = weight ] && echo 1 || echo 0) -v norm="$norm" '
+        function same(x, y, what) {
+            if ((x - y) ^ 2 > 1e-10 * (x ^ 2 + y ^ 2) + 1e-22) {
+                print what, x, y; exit wrong = 1 }
+        }
+        function moved(w, g, eps, by) {
+            return w - 0.01 * (g / (sqrt(g * g) + eps) + decay * by * w)
+        }
+        { g = $2 / 0.25
+          same($3, 0.5 * g * g, "v"); same($4, moved($1, g, 0.03, 0.2), "weight")
+          same($5, 0.5 * g, "m of another beta1"); same($6, 0.25 * g * g, "v of another beta2")
+          same($7, moved($1, g, 1e-8, 0.4), "weight of another decay")
+          same($8, 0.25 * g * 0.001 / norm, "m clipped")
+          # the weights stand: the second gradient is the first one
+          same($11, (0.75 * 0.25 + 0.25) * g, "m of two steps")
+          same($12, (0.5 * 0.5 + 0.5) * g * g, "v of two steps"); n++ }
+        END { exit wrong || n < 8 }' || fail "Adam by hand: $t"
+done
