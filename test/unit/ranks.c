@@ -820,6 +820,53 @@ static void whose_gradient_is_not_finite_is_said(void **state)
     for (size_t i = 0; i < sizeof t / sizeof *t; i++) play(p, 3, 60, diverge, (void *)&t[i]);
 }
 
+/* Rank 0's log adds in the order of places, which are dealt out in turn here: these sums have
+ * another value in any other order. What another rank says is no size to take memory by. */
+static void log_together(struct ranks *r, struct player *p)
+{
+    static const double number[] = { 1e16, 1, -1e16, 1, 3, 1e16, 6, -1e16, 1 };
+    enum { NUMBERS = sizeof number / sizeof *number };
+    const struct params ps = { .k = kernels_cpu() };
+    struct metrics m;
+    double sum = 0;
+    assert_int_equal(metrics_open(&m, &ps), 0);
+    m.ranks = r;
+    for (int i = p->rank; i < NUMBERS; i += 3) {
+        m.place = i / 3;                                 /* of one place the first rank first */
+        metrics_term(&m, i == 4 ? "last" : "loss", number[i], i + 1);
+    }
+    assert_int_equal(metrics_all(&m), 0);
+    assert_int_equal(m.n, 0);
+    assert_int_equal(metrics_join(&m), 0);
+    assert_int_equal(m.n, p->rank ? 0 : 2);
+    for (int i = 0; i < NUMBERS; i++)
+        if (i != 4) sum += number[i];
+    if (!p->rank) {
+        assert_string_equal(m.term[0].name, "loss");
+        assert_true(m.term[0].sum == sum && m.term[0].count == 45 - 5);
+        assert_string_equal(m.term[1].name, "last");
+        assert_true(m.term[1].sum == 3 && m.term[1].count == 5);
+    }
+    /* and nothing of it again */
+    assert_int_equal(metrics_join(&m), 0);
+    assert_true(p->rank || (m.term[0].sum == sum && m.n == 2));
+    for (int i = 0; i < 2; i++) {
+        m.n_logged = p->rank != 1 ? 0 : i ? (size_t)-1 : ((size_t)1 << 24) + 1;
+        assert_int_equal(metrics_join(&m), -1);
+        assert_string_equal(err_msg(),
+                            i ? "rank 1 of 3 says that it has -1 numbers for the log"
+                              : "rank 1 of 3 says that it has 16777217 numbers for the log");
+    }
+    metrics_free(&m);
+}
+
+static void the_log_of_ranks_is_one_processs(void **state)
+{
+    struct player p[MOST];
+    (void)state;
+    play(p, 3, 60, log_together, NULL);
+}
+
 /* From rank 1 nothing comes any more: what a process that hangs looks like to the others. */
 static void fall_silent(struct ranks *r, struct player *p)
 {
@@ -1105,6 +1152,7 @@ int main(void)
         cmocka_unit_test(sums_on_gpus_are_given_up_when_a_run_fails),
         cmocka_unit_test(the_first_rank_ends_last),
         cmocka_unit_test(whose_gradient_is_not_finite_is_said),
+        cmocka_unit_test(the_log_of_ranks_is_one_processs),
         cmocka_unit_test(a_silent_rank_is_named),
         cmocka_unit_test(a_request_that_is_done_is_not_looked_at_again),
         cmocka_unit_test(a_run_of_one),

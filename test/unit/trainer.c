@@ -446,6 +446,29 @@ static void a_line_of_the_log_has_the_means_since_the_one_before(void **state)
     free(log);
 }
 
+/* There is room for 32 names; those after them are passed over, and the others go on. */
+static void a_log_has_32_names(void **state)
+{
+    (void)state;
+    const struct params ps = { .k = kernels_cpu() };
+    struct metrics m;
+    char name[24];
+    assert_int_equal(metrics_open(&m, &ps), 0);
+    for (int again = 0; again < 2; again++)
+        for (int i = 0; i < 40; i++) {
+            snprintf(name, sizeof name, "number%d", i);
+            metrics_term(&m, name, i, 1);
+        }
+    assert_int_equal(metrics_all(&m), 0);
+    assert_int_equal(m.n, 32);
+    for (int i = 0; i < 32; i++) {
+        snprintf(name, sizeof name, "number%d", i);
+        assert_string_equal(m.term[i].name, name);
+        assert_true(m.term[i].sum == 2 * i && m.term[i].count == 2);
+    }
+    metrics_free(&m);
+}
+
 /* Beside the bar of a terminal stand the means since the last line of the log: after step 20 those
  * of steps 17 to 20, and the rate of that step. */
 static void the_bar_has_the_means_since_the_last_line(void **state)
@@ -683,6 +706,7 @@ int main(void)
         cmocka_unit_test(what_is_not_said_of_a_training),
         cmocka_unit_test(best_and_patience),
         cmocka_unit_test(a_line_of_the_log_has_the_means_since_the_one_before),
+        cmocka_unit_test(a_log_has_32_names),
         cmocka_unit_test(the_bar_has_the_means_since_the_last_line),
         cmocka_unit_test(checkpoints_that_stay_are_the_last_ones_the_newest_and_the_best),
         cmocka_unit_test(data_are_summed_in_their_order),
