@@ -130,7 +130,8 @@ tensor=$(dirname "$BIN")/test/tool/tensor
 echo 'three four five' | binarize -q -v v -l en -o line.shd
 adam() {   # NAME OPTIONS...: every batch is the same line, every word <mask>
     pretrain "${tiny[@]}" -v v --train en=line.shd --mask-prob 1 --mask-token 1 --mask-random 0 \
-        --dropout 0 --attention-dropout 0 --warmup 0 --schedule constant --lr 0.01 --log-every 1 --out "$@"
+        --dropout 0 --attention-dropout 0 --warmup 0 --schedule constant --lr 0.01 --log-every 1 \
+        --out "$@"
 }
 # numbers NAME TENSOR: first moments, second ones, weights
 numbers() {
@@ -146,7 +147,7 @@ adam cut --steps 1 --clip 0.001 "${by[@]}"
 adam far --steps 2 --clip 0 --lr 0 "${by[@]}"
 norm=$(sed -nE 's/.*"grad_norm":([-+.e0-9]+).*/\1/p' one/log.jsonl)
 for t in encoder.0.ffn.in.weight encoder.0.ffn.in.bias; do
-    # m = (1 - beta1) g, v = (1 - beta2) g^2, unbiased g and g^2; what is no matrix does not decay
+    # m = (1 - beta1) g, v = (1 - beta2) g^2; unbiased g and g^2; what is no matrix does not decay
     paste <("$tensor" begun/last/weights.safetensors $t | tr '\t' '\n') <(numbers one $t) \
         <(numbers two $t) <(numbers cut $t) <(numbers far $t) |
         awk -v decay=$([ ${t##*.} = weight ] && echo 1 || echo 0) -v norm="$norm" '
