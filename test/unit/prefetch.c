@@ -4,7 +4,10 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include "common/err.h"
 #include "lib/engine/prefetch.h"
@@ -87,12 +90,70 @@ static void a_failure_comes_after_what_was_made_before_it_with_its_message(void 
     state_free(&st);
 }
 
+/* Numbers that are not the data's move while the thread is at work, and stay as they are. */
+static void what_the_trainer_counts_is_left_alone(void **state)
+{
+    (void)state;
+    struct maker m = { .fail_at = -1, .end = INT64_MAX };
+    struct prefetch_source s = { .make = make, .ctx = &m };
+    struct state st = { 0 };
+    int64_t items[PREFETCH_ITEMS], steps = 40, *moves = &m.drawn, other = 7;
+    bool failed;
+    for (int i = 0; i < PREFETCH_ITEMS; i++) s.item[i] = &items[i];
+    state_int(&st, &steps, 0, "steps");
+    state_data(&st, moves, 0, "drawn");
+    state_int(&st, &steps, 0, "steps again");
+    state_data(&st, &other, 0, "other");
+    struct prefetch *a = prefetch_start(&s, &st);
+    assert_non_null(a);
+    assert_true(st.ints[0].value == &steps && st.ints[2].value == &steps);
+    for (int i = 0; i < 5; i++) assert_non_null(prefetch_next(a, &failed));
+    steps++;
+    assert_int_equal(*st.ints[0].value, 41);
+    assert_int_equal(*st.ints[1].value, 5);
+    assert_int_equal(*st.ints[3].value, 7);
+    prefetch_stop(a);
+    assert_true(st.ints[1].value == moves && st.ints[3].value == &other);
+    assert_true(m.drawn == 5 && other == 7 && steps == 41);
+    state_free(&st);
+}
+
+/* Where no thread can be had, that is an error, and the state as it was. */
+static void without_a_thread_there_is_a_message(void **state)
+{
+    (void)state;
+    int status;
+    /* their threads need more addresses than can be counted */
+    if (getenv("ISOGLOT_TEST_SANITIZED")) skip();
+    pid_t pid = fork();
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        struct maker m = { .drawn = 9, .fail_at = -1, .end = 100 };
+        struct prefetch_source s = { .make = make, .ctx = &m };
+        struct state st = { 0 };
+        int64_t items[PREFETCH_ITEMS];
+        for (int i = 0; i < PREFETCH_ITEMS; i++) s.item[i] = &items[i];
+        state_data(&st, &m.drawn, 0, "drawn");
+        /* no room for a stack */
+        if (setrlimit(RLIMIT_AS, &(struct rlimit){ 1 << 20, 1 << 20 }) != 0) _exit(2);
+        if (prefetch_start(&s, &st)) _exit(3);
+        _exit(strcmp(err_msg(), "no thread for the data could be started")
+              || st.ints[0].value != &m.drawn || m.drawn != 9);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        /* first: the stack of a thread that has ended would be there for another one */
+        cmocka_unit_test(without_a_thread_there_is_a_message),
         cmocka_unit_test(items_come_in_order_with_the_state_that_belongs_to_them),
         cmocka_unit_test(an_early_stop_leaves_the_state_of_what_was_taken),
         cmocka_unit_test(a_failure_comes_after_what_was_made_before_it_with_its_message),
+        cmocka_unit_test(what_the_trainer_counts_is_left_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
