@@ -9,11 +9,16 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
+#include "lib/batch/headed.h"
 #include "lib/batch/masked.h"
 #include "lib/batch/seq2seq.h"
 #include "lib/data/corpus.h"
 #include "lib/data/pairs.h"
 #include "lib/masking/noise.h"
+#include "lib/objective/gc.h"
+#include "lib/objective/mass.h"
+#include "lib/objective/scs_rows.h"
+#include "lib/objective/table.h"
 #include "test/unit/scratch.h"
 
 /* A corpus of n sentences; sentence i has 1 + i % 7 tokens, all 100 * (lang + 1) + i % 50. */
@@ -422,6 +427,159 @@ static void the_largest_batch_of_pairs_is_closed_by_the_longest(void **state)
     seq2seq_free(&b);
 }
 
+static const struct objective *named(const char *name)
+{
+    int i = 0;
+    while (objectives[i] && strcmp(objectives[i]->name, name)) i++;
+    if (!objectives[i]) fail_msg("no objective %s", name);
+    return objectives[i];
+}
+
+/* An objective with its defaults, but for this option, and what it makes of a plan. */
+struct planned { const struct objective *o; void *self, *batch; };
+
+static struct planned planned(const char *name, const char *option, int value, struct setup *s)
+{
+    struct planned x = { .o = named(name) };
+    x.self = mem_zero(1, x.o->self);
+    x.batch = mem_zero(1, x.o->batch->size);
+    if (x.o->defaults) x.o->defaults(x.self);
+    for (const struct opt *r = option ? x.o->options : NULL; r && r->name; r++)
+        if (!strcmp(r->name, option)) memcpy((char *)x.self + r->at, &value, sizeof value);
+    if (s && x.o->open(x.self, s) < 0) fail_msg("%s", err_msg());
+    return x;
+}
+
+static void plan(struct planned *x, const void *host, int tokens)
+{
+    assert_int_equal(x->o->batch->largest(x->self, x->batch, host, tokens), 0);
+}
+
+static void planned_free(struct planned *x, bool opened)
+{
+    x->o->batch->free(x->batch);
+    if (opened && x->o->close) x->o->close(x->self);
+    free(x->batch);
+    free(x->self);
+}
+
+/* What back.c's batches begin with. */
+struct back_begins { struct seq2seq pairs; struct batch real; int *end; size_t cap; int into, n; };
+
+/* Of sentences of 3 tokens on average and 5 at most, and up to 7 for MASS. */
+static void the_largest_batches_of_text_that_is_written(void **state)
+{
+    (void)state;
+    struct corpus c[2];
+    struct corpora cs = two(c, 1);
+    struct vocab v = { .n = 300 };
+    struct setup s = { .text = &cs, .longest = 7, .masking = &masking_defaults, .vocab = &v };
+    /* rows of 9 until there are 20, all of them seen; half of 9 to the even number are written */
+    struct planned x = planned("mass", NULL, 0, &s);
+    const struct mass_batch *m = x.batch;
+    for (int twice = 0; twice < 2; twice++) {
+        plan(&x, NULL, 20);
+        assert_int_equal(m->src.n, 3);
+        assert_int_equal(m->src.rows, 27);
+        assert_int_equal(m->dec.rows, 3 * 4);
+        assert_int_equal(m->n_visible, 27);
+        assert_int_equal(m->most_visible, 9);
+        plan(&x, NULL, 27);
+        assert_int_equal(m->src.n, 3);
+    }
+    planned_free(&x, true);
+    s.sentences = 4;
+    x = planned("mass", NULL, 0, &s);
+    plan(&x, NULL, 20);
+    m = x.batch;
+    assert_int_equal(m->src.rows, 4 * 9);
+    planned_free(&x, true);
+    /* three batches translated at once: rows of 5 while one is missing to 21, and one of 7 */
+    s.sentences = 0, s.longest = 5;
+    x = planned("back", "translate-ahead", 3, &s);
+    const struct back_begins *b = x.batch;
+    for (int twice = 0; twice < 2; twice++) {
+        plan(&x, NULL, 21);
+        assert_int_equal(b->n, 3);
+        assert_int_equal(b->real.rows, 3 * (4 * 5 + 7));
+        for (int i = 0; i < 3; i++) assert_int_equal(b->end[i], 5 * (i + 1));
+        assert_int_equal(b->real.len[4], 7);
+        plan(&x, NULL, 22);
+        assert_int_equal(b->real.rows, 3 * (5 * 5 + 7));
+    }
+    planned_free(&x, true);
+    s.sentences = 2;
+    x = planned("back", "translate-ahead", 3, &s);
+    plan(&x, NULL, 21);
+    b = x.batch;
+    assert_int_equal(b->real.rows, 3 * 2 * 7);
+    assert_int_equal(b->end[2], 6);
+    planned_free(&x, true);
+    /* half of the tokens, rounded up, or what is asked for: pairs of 5 + 4 rows while 19 or 7 are
+     * not there, and one of 7 + 6 */
+    s.sentences = 0;
+    for (int own = 0; own < 2; own++) {
+        x = planned("denoise", "denoise-tokens", own ? 4 : 0, &s);
+        plan(&x, NULL, 19);
+        const struct seq2seq *d = x.batch;
+        assert_int_equal(d->src.n, own ? 2 : 4);
+        assert_int_equal(d->src.rows, own ? 5 + 7 : 3 * 5 + 7);
+        assert_int_equal(d->dec.rows, own ? 4 + 6 : 3 * 4 + 6);
+        planned_free(&x, true);
+    }
+    corpora_free(&cs);
+}
+
+/* On MLM's largest batch, of 129 rows in five sentences, 44 predicted: each a target of MLM-GC, a
+ * label for each sentence, all of them once more for TCS; for SCS 15% of the rows and one more in
+ * each sentence, which go to the language with the most words. */
+static void the_largest_batches_of_what_rides_on_mlm(void **state)
+{
+    (void)state;
+    struct masked_self mlm = { .longest = 30, .masker = { .how = masking_defaults } };
+    struct masked host = { 0 };
+    assert_int_equal(masked_largest(&mlm, &host, NULL, 100), 0);
+    struct planned x = planned("gc", NULL, 0, NULL);
+    x.o->attach(x.self, named("mlm"));
+    for (int twice = 0; twice < 2; twice++) {
+        const struct gc_batch *g = x.batch;
+        plan(&x, &host, 100);
+        assert_int_equal(g->n, 44);
+        for (int i = 0; i < 44 * 2 * gc_defaults.window; i++) assert_int_equal(g->nb[i], -1);
+    }
+    planned_free(&x, true);
+    x = planned("sop", NULL, 0, NULL);
+    plan(&x, &host, 100);
+    const struct headed *h = x.batch;
+    assert_int_equal(h->n, 5);
+    for (int i = 0; i < 5; i++) assert_int_equal(h->row[i], host.input.at[i]);
+    planned_free(&x, false);
+    x = planned("tcs", NULL, 0, NULL);
+    for (int twice = 0; twice < 2; twice++) {
+        const struct masked *t = x.batch;
+        plan(&x, &host, 100);
+        assert_int_equal(t->input.rows, 129);
+        assert_int_equal(t->n, 44);
+        assert_memory_equal(t->row, host.row, 44 * sizeof *t->row);
+    }
+    planned_free(&x, false);
+    struct scs_batch b = { 0 };
+    for (int twice = 0; twice < 2; twice++) {
+        struct scs_rows how = { .rate = "0.10:0.15", .own_words = twice };
+        scs_rows_largest(&b, &batch_masked, &host, &how, 70, 90);
+        assert_int_equal(b.input->rows, 129);
+        assert_int_equal(b.n, 19 + 5);
+        for (int r = 0; r < 129; r++) assert_true((b.input->token[r] < 0) == (r < 24));
+        assert_int_equal(b.groups, 1);
+        assert_true(b.group[0].n == 24 && b.group[0].at == 0 && b.group[0].words == 70);
+        assert_int_equal(b.words, twice ? 160 : 70);
+        assert_int_equal(b.homes, twice);
+        assert_true(!twice || (b.home[0].n == 24 && b.home[0].at == 70 && b.home[0].words == 90));
+    }
+    scs_rows_free(&b);
+    masked_free(&host);
+}
+
 /* Each ordered pair of different languages, in turn. */
 static void directions_are_all_pairs_of_languages(void **state)
 {
@@ -454,6 +612,8 @@ int main(void)
         cmocka_unit_test(what_is_dropped_says_nothing_of_what_moves),
         cmocka_unit_test(the_largest_masked_batch_is_closed_by_the_longest_sentence),
         cmocka_unit_test(the_largest_batch_of_pairs_is_closed_by_the_longest),
+        cmocka_unit_test(the_largest_batches_of_text_that_is_written),
+        cmocka_unit_test(the_largest_batches_of_what_rides_on_mlm),
         cmocka_unit_test(directions_are_all_pairs_of_languages),
     };
     if (scratch_enter() < 0) return 1;
