@@ -160,6 +160,9 @@ fails 1 'no two languages have words of their own' pretrain -q -v p.vocab --trai
 "${try[@]}" --specific 900 --scs-k 60 --tokens 300 --out few 2> note
 grep -q 'scs: only 40 words of aa are not also words of bb; --scs-k 60 mixes all of them' note ||
     fail "$(cat note)"
+# at step 100, by what the log has of these
 "${small[@]}" "${two[@]}" --objective mlm,scs --specific 900 --scs-rate 0.9 --tokens 200 \
-    --steps 101 --save-every 0 --out many 2> note
+    --steps 100 --save-every 0 --log-every 100 --out many 2> note
 is "$(grep -c 'scs: .*% of the tokens were switched, --scs-rate asks for 90.0% or more' note)" 1
+is "$(sed -nE 's/.*scs: ([0-9.]+)% of the tokens.*/\1/p' note)" "$(sed -nE \
+    '1s/.*"scs_switched":([-+.e0-9]+).*/\1/p' many/log.jsonl | awk '{ printf "%.1f", 100 * $1 }')"

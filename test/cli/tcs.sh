@@ -173,11 +173,16 @@ fails 1 'dict-refresh: aa and bb have no words of their own.*lower --specific' "
 echo "# what is left out is counted; a dictionary that is too small for the rate is told, once"
 printf 'a0\tb0\na0\tb0\t2\na1\ta1\na2\tnowhere\na3\tb3\t1\n' > few
 "${small[@]}" "${all[@]}" --objective mlm,tcs --dict aa-bb=few --tokens 200 --steps 130 \
-    --save-every 0 --out few.run 2> note
+    --save-every 0 --log-every 100 --out few.run 2> note
 left='left out 1 with a token that the vocabulary lacks, 1 of a token with itself'
 grep -q "few: 5 lines; $left, 1 that was there before" note || fail "$(cat note)"
 grep -q 'no dictionary has words of cc: its sentences are not switched' note || fail "$(cat note)"
 is "$(grep -c 'of the tokens were switched, --switch-rate asks for 10.0% or more' note)" 1
+# by what it has seen in 100 steps, which the log has as well
+share() {   # OBJECTIVE LOG: percent
+    sed -nE '1s/.*"'$1'_switched":([-+.e0-9]+).*/\1/p' $2 | awk '{ printf "%.1f", 100 * $1 }'
+}
+is "$(sed -nE 's/.*tcs: ([0-9.]+)% of the tokens.*/\1/p' note)" "$(share tcs few.run/log.jsonl)"
 
 echo "# bad input"
 try=("${small[@]}" -q "${two[@]}" --steps 1 --out no --objective mlm,tcs)

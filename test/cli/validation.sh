@@ -105,3 +105,16 @@ for f in aa-bb bb-aa; do
     near "$(valid seven.run $f.retrieval)" 10/11 "$f of the first eleven"
     is "$(valid turned.run $f.retrieval)" 0 "$f of ten lines turned"
 done
+
+# who finds no more than chance would of 100 sentences or more, both ways together, is told: of k
+# that differ k are found either way
+told() {   # K LINES
+    sed -n "1,$1p" once > few
+    for i in $(seq 30); do cat few; done | sed -n "1,$2p" > chance
+    align-post --model base --parallel aa-bb=aa,bb --valid aa-bb=chance,chance --min-tokens 1 \
+        --batch 5 --queue 10 --projection 8 --steps 1 --lr 0 --valid-every 1 --objective moco \
+        --out told.$1.$2 2>&1 | sed -nE 's/.*no better than by chance \((.*), both ways.*/\1/p'
+}
+is "$(told 5 100)" "10 of 200" "as many as by chance"
+is "$(told 5 99)" "" "a note of 99 sentences"
+is "$(told 6 102)" "" "a note of 12 that were found"
