@@ -196,6 +196,12 @@ filled() {
         paste -sd ' '
     sed -nE 's/.*"step": "([0-9]+)".*/\1/p' full/last/state.json
 }
+# counted ARRAY...: the log's tokens are the rows of these arrays of all batches
+counted() {
+    is "$(for f in full.b/*; do "$tensor" $f "$@"; done |
+        awk '{ for (i = 1; i <= NF; i++) n += $i != "-" } END { print n }')" \
+        "$(sed -nE 's/.*"tokens":([0-9]+),.*/\1/p' full/log.jsonl)" "tokens of the log"
+}
 full() { is "$(filled "${@:2}" | paste -sd ' ')" "$1" "rows and steps of ${*:2}"; }
 text=(pretrain "${tiny[@]}" --train aa=aa.three.shd)
 pairs=(pretrain "${tiny[@]}" --parallel aa-bb=three,four --objective tlm)
@@ -205,6 +211,7 @@ full "20 4" mlm token "${text[@]}" --tokens 16 --epochs 1
 full "25 3" mlm token "${text[@]}" --tokens 21 --epochs 1
 full "25 2" mlm token "${text[@]}" --tokens 21 --epochs 1 --accumulate 2
 full "15 4" mlm token "${text[@]}" --batch 3 --epochs 1
+counted token
 # 48 tokens with their </s> in pieces of 8; 12 pairs of 11 rows, of 10 in PPA's form; two joined
 full "16 3" mlm token "${text[@]}" --stream 8 --tokens 16 --epochs 1
 full "22 6" tlm token "${pairs[@]}" --tokens 22 --epochs 1
@@ -216,6 +223,7 @@ full "33 4" tlm token "${pairs[@]}" --batch 3 --epochs 1
 # against twice --tokens; of back the real sentences', of which a decoder reads <s> and words
 full "20 2" mass src.token "${text[@]}" --objective mass --mass-min-len 3 --tokens 20 --steps 2
 full "15 2" mass src.token "${text[@]}" --objective mass --mass-min-len 3 --batch 3 --steps 2
+counted src.token dec.token
 tune=(finetune "${tiny[@]}" --parallel aa-bb=three,four --task mt --steps 2)
 full "10 2" mt src.token "${tune[@]}" --tokens 10
 full "15 2" mt src.token "${tune[@]}" --tokens 11
@@ -229,3 +237,4 @@ full "15 2" denoise src.token "${tune[@]}" --batch 3
 full "16 2" back dec.token "${tune[@]}" --tokens 20
 full "20 2" back dec.token "${tune[@]}" --tokens 21
 full "12 2" back dec.token "${tune[@]}" --batch 3
+counted src.token dec.token

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <fcntl.h>
 #include <math.h>
 #include <pty.h>
 #include <stdlib.h>
@@ -66,6 +67,8 @@ struct run {
     struct trainer tr;
     struct state state;
     int losses;                  /* of a step */
+    const char *term;            /* in place of "loss"; then each is `constant` */
+    float constant;
     int64_t leave;               /* after this step, as when stopped; 0: never */
     int waited;                  /* steps that waited and had no reason to */
     const double *metric;        /* of each validation in turn; NULL: ever better */
@@ -101,12 +104,13 @@ static int steps(void *what, struct trainer *tr)
     int rc = 0;
     while (rc == 0 && trainer_go(tr) && (!r->leave || tr->step < r->leave)) {
         int before = device.syncs;
-        for (int i = 0; i < r->losses; i++) loss[i] = (float)(tr->step + 1) + (float)(i % 100) / 7;
+        for (int i = 0; i < r->losses; i++)
+            loss[i] = r->term ? r->constant : (float)(tr->step + 1) + (float)(i % 100) / 7;
         k->upload(on, loss, (size_t)r->losses * sizeof *loss);
         if (r->ones) write_ones(r, tr->step);
         for (size_t i = 0; i < r->m.ps.total && !r->ones; i++)
             r->m.ps.grad[i] = (float)((i * 31 + (size_t)tr->step) % 17) - 8;
-        rc = trainer_sum(tr, "loss", on, r->losses);
+        rc = trainer_sum(tr, r->term ? r->term : "loss", on, r->losses);
         if (rc == 0) rc = trainer_update(tr, 10);
         if (tr->step == r->spoilt) r->m.ps.value[0] = INFINITY;
         if (rc == 0 && trainer_due(tr)) {
@@ -446,6 +450,40 @@ static void a_line_of_the_log_has_the_means_since_the_one_before(void **state)
     free(log);
 }
 
+/* A run whose loss is at the end more than three times that of a uniform guess, ln 8 of the eight
+ * tokens, is no model, and that is said; not of numbers that are no cross-entropy. */
+static void a_loss_far_above_a_guess_is_told_at_the_end(void **state)
+{
+    (void)state;
+    static const struct { const char *term; float loss; bool told; } t[] = {
+        { "mlm", 6.24f, true }, { "mlm", 6.23f, false }, { "back", 7, true }, { "moco", 7, false },
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        struct run r = { .losses = 2, .term = t[i].term, .constant = t[i].loss };
+        struct trainer_options o = plain;
+        char dir[16], want[100];
+        size_t n;
+        snprintf(dir, sizeof dir, "far%zu", i);
+        int before = dup(2), to = open("said", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        assert_true(before >= 0 && to >= 0 && dup2(to, 2) == 2);
+        run(&r, dir, false, 0, &o);
+        assert_int_equal(dup2(before, 2), 2);
+        close(before);
+        close(to);
+        assert_int_equal(r.status, 0);
+        char *said = file_read("said", &n);
+        assert_non_null(said);
+        snprintf(want, sizeof want, "%s: the run has diverged: its %s loss is %g nats per token at "
+                 "the end, and a", dir, t[i].term, (double)t[i].loss);
+        if (t[i].told && !strstr(said, want)) fail_msg("%s", said);
+        assert_true(t[i].told == (strstr(said, "diverged") != NULL));
+        if (t[i].told) assert_non_null(strstr(said, "guess among 8 tokens costs 2.08; lower --lr"));
+        /* once, though it was so in each line */
+        if (t[i].told) assert_null(strstr(strstr(said, "diverged") + 1, "diverged"));
+        free(said);
+    }
+}
+
 /* There is room for 32 names; those after them are passed over, and the others go on. */
 static void a_log_has_32_names(void **state)
 {
@@ -706,6 +744,7 @@ int main(void)
         cmocka_unit_test(what_is_not_said_of_a_training),
         cmocka_unit_test(best_and_patience),
         cmocka_unit_test(a_line_of_the_log_has_the_means_since_the_one_before),
+        cmocka_unit_test(a_loss_far_above_a_guess_is_told_at_the_end),
         cmocka_unit_test(a_log_has_32_names),
         cmocka_unit_test(the_bar_has_the_means_since_the_last_line),
         cmocka_unit_test(checkpoints_that_stay_are_the_last_ones_the_newest_and_the_best),
