@@ -21,25 +21,32 @@ static int falling(const void *a, const void *b)
     return (x->tgt > y->tgt) - (x->tgt < y->tgt);
 }
 
+/* Adds the best of each row, which is the source's or the target's (turned), down to `least`. A
+ * score that is not a number is below everything: beside it nothing could be sorted. */
+static size_t add(struct mined *m, size_t n, const struct csls_side *s, bool turned, double least)
+{
+    for (uint32_t i = 0; i < s->n; i++) {
+        size_t at = (size_t)i * (size_t)s->k;
+        uint32_t best = s->index[at];
+        if (!(s->score[at] >= least)) continue;
+        m[n++] = (struct mined){ turned ? best : i, turned ? i : best, s->score[at] };
+    }
+    return n;
+}
+
 size_t retrieve_mine(const struct csls_side *x, const struct csls_side *z, double least,
                      struct mined **m)
 {
-    size_t n = 0, kept = 0;
     /* candidates of both directions: a pair may stand there twice, and is taken once */
     *m = mem_alloc(((size_t)x->n + z->n + 1) * sizeof **m);
-    for (uint32_t i = 0; i < x->n; i++)
-        (*m)[n++] = (struct mined){ i, x->index[(size_t)i * (size_t)x->k],
-                                    x->score[(size_t)i * (size_t)x->k] };
-    for (uint32_t j = 0; j < z->n; j++)
-        (*m)[n++] = (struct mined){ z->index[(size_t)j * (size_t)z->k], j,
-                                    z->score[(size_t)j * (size_t)z->k] };
+    size_t n = add(*m, 0, x, false, least), kept = 0;
+    n = add(*m, n, z, true, least);
     qsort(*m, n, sizeof **m, falling);
     bool *src = mem_zero((size_t)x->n + 1, sizeof *src),
          *tgt = mem_zero((size_t)z->n + 1, sizeof *tgt);
     for (size_t i = 0; i < n; i++) {
         struct mined c = (*m)[i];
-        /* a score that is not a number is none, either */
-        if (!(c.score >= least) || src[c.src] || tgt[c.tgt]) continue;
+        if (src[c.src] || tgt[c.tgt]) continue;
         src[c.src] = tgt[c.tgt] = true;
         (*m)[kept++] = c;
     }

@@ -14,6 +14,7 @@
 #include "common/rng.h"
 #include "lib/bilingual/dictionary.h"
 #include "lib/bilingual/induce.h"
+#include "lib/bilingual/retrieve.h"
 #include "lib/bilingual/similarity.h"
 #include "test/unit/near.h"
 
@@ -224,7 +225,7 @@ static void seed_pairs(struct word_pairs *p, uint32_t n)
     for (uint32_t i = 0; i < n; i++) word_pairs_add(p, i, i % 3 ? i : (i + 5) % n);
 }
 
-/* Procrustes, mutual neighbours of the first words, Procrustes, ... */
+/* Procrustes, mutual neighbours of the first words by their cosines, Procrustes, ... */
 static void rounds_of_procrustes_take_mutual_neighbours(void **state)
 {
     (void)state;
@@ -236,9 +237,16 @@ static void rounds_of_procrustes_take_mutual_neighbours(void **state)
             struct word_pairs p = { 0 }, q = { 0 };
             seed_pairs(&p, 24);
             seed_pairs(&q, 24);
+            /* a row's length is not its direction: some are twice, some eight times as long */
+            for (uint32_t i = 0; i < N; i++)
+                for (int k = 0; k < D; k++) {
+                    vectors_row(x, i)[k] *= (float)(1 << i % 4);
+                    vectors_row(w, i)[k] *= (float)(1 << i % 4);
+                }
             assert_int_equal(map_refine(x->x, N, z->x, M, D, &p, rounds, cutoff, K), 0);
             for (int i = 0; i < rounds; i++) {
                 assert_int_equal(map_procrustes(w->x, N, z->x, D, &q), 0);
+                assert_int_equal(vectors_normalize(w, "unit"), 0);
                 mutual_best(w, cutoff ? cutoff : N, z, cutoff ? cutoff : M, K, &q);
             }
             assert_int_equal(map_procrustes(w->x, N, z->x, D, &q), 0);
@@ -564,6 +572,79 @@ static void re_estimation_maps_the_vectors_anew(void **state)
     }
 }
 
+/* --- retrieval -------------------------------------------------------------------------------- */
+
+static void mined_are(const struct csls_side *x, const struct csls_side *z, double least,
+                      const struct mined *want, size_t n)
+{
+    struct mined *m;
+    assert_int_equal(retrieve_mine(x, z, least, &m), n);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(m[i].src, want[i].src);
+        assert_int_equal(m[i].tgt, want[i].tgt);
+        assert_near(m[i].score, want[i].score, 0);
+    }
+    free(m);
+}
+
+/* Best first and each row once, by hand, where no score is above 0. Lists are of two here: only the
+ * best is a candidate. */
+static void pairs_are_mined_best_first_and_once(void **state)
+{
+    (void)state;
+    uint32_t there[] = { 1, 0, 0, 1, 3, 0, 0, 1 }, back[] = { 1, 0, 3, 1 };
+    float to[] = { -0.5f, -0.9f, -0.25f, -0.9f, -0.5625f, -0.9f, -0.375f, -0.9f },
+          from[] = { -0.25f, -0.5f, -0.625f, -0.875f };
+    struct csls_side x = { 4, 2, there, to }, z = { 4, 1, back, from };
+    /* 3-0 comes behind 1-0, which both sides have; 2-3 is of the rows alone, 3-2 of the columns */
+    static const struct mined all[] = {
+        { 1, 0, -0.25f }, { 0, 1, -0.5f }, { 2, 3, -0.5625f }, { 3, 2, -0.625f }
+    };
+    mined_are(&x, &z, -1, all, 4);
+    mined_are(&x, &z, -0.625, all, 4);
+    mined_are(&x, &z, -0.6, all, 3);
+    mined_are(&x, &z, -0.2, all, 0);
+    /* equal scores by rows of the source, then of the target */
+    uint32_t one[] = { 2, 2, 0, 0 }, two[] = { 3, 0, 2, 1 };
+    float same[] = { 0.5f, 0.5f, 0.5f, 0.5f };
+    x = (struct csls_side){ 4, 1, one, same };
+    z = (struct csls_side){ 4, 1, two, same };
+    static const struct mined ties[] = { { 0, 1, 0.5f }, { 1, 2, 0.5f }, { 2, 0, 0.5f } };
+    mined_are(&x, &z, 0.5, ties, 3);
+    assert_near(retrieve_hit(&x, 1), 0, 0);
+    uint32_t lists[] = { 0, 3, 2, 1, 3, 0 };
+    x = (struct csls_side){ 3, 2, lists, same };
+    assert_near(retrieve_hit(&x, 1), 1 / 3.0, 1e-12);
+    assert_near(retrieve_hit(&x, 2), 2 / 3.0, 1e-12);
+    assert_near(retrieve_hit(&x, 5), 2 / 3.0, 1e-12);
+    x.n = 0;
+    assert_near(retrieve_hit(&x, 1), 0, 0);
+}
+
+/* A ratio of two means that are 0 is no number: such pairs are none, and leave the others' order as
+ * it is. */
+static void pairs_without_a_score_are_passed_over(void **state)
+{
+    (void)state;
+    enum { ROWS = 40 };
+    uint32_t index[ROWS];
+    float score[ROWS];
+    struct mined want[ROWS];
+    for (int every = 2; every < 6; every++) {
+        size_t n = 0;
+        for (uint32_t i = 0; i < ROWS; i++) {
+            index[i] = i;
+            /* 7 steps round the 40: all values in another order */
+            score[i] = i % (uint32_t)every ? (float)(1 + i * 7 % ROWS) : NAN;
+        }
+        for (int best = ROWS; best > 0; best--)
+            for (uint32_t i = 0; i < ROWS; i++)
+                if (score[i] == (float)best) want[n++] = (struct mined){ i, i, score[i] };
+        struct csls_side s = { ROWS, 1, index, score };
+        mined_are(&s, &s, -INFINITY, want, n);
+    }
+}
+
 /* --- measures --------------------------------------------------------------------------------- */
 
 /* Pearson's r of the cosines of all pairs but those of word `out`. */
@@ -674,6 +755,8 @@ int main(void)
         cmocka_unit_test(induction_is_its_steps),
         cmocka_unit_test(a_round_compares_translated_contexts),
         cmocka_unit_test(re_estimation_maps_the_vectors_anew),
+        cmocka_unit_test(pairs_are_mined_best_first_and_once),
+        cmocka_unit_test(pairs_without_a_score_are_passed_over),
         cmocka_unit_test(two_spaces_are_as_alike_as_all_pairs_say),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
