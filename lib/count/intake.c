@@ -347,8 +347,8 @@ static int text_piece(struct intake *k, struct piece *p)
     p->byte = k->open ? k->column : 0;
     p->begun = k->open;
     p->open = k->open = rc > 0 && !text_had_newline(k->text);
-    const char *nl = p->n ? memrchr(p->text, '\n', p->n) : NULL;
-    k->column = nl ? (uint64_t)(p->text + p->n - nl - 1) : p->byte + p->n;
+    /* of a line that goes on: text is cut behind a newline where a piece has one */
+    k->column = p->byte + p->n;
     return 1;
 }
 

@@ -35,30 +35,44 @@ size_t plan_longest_word(const struct cooc_count_opts *o, size_t piece)
     return share < least ? least : share;
 }
 
-int plan_make(struct plan *p, const struct cooc_count_opts *o, uint32_t ids, uint64_t text,
-              uint64_t window)
+/* The sizes of buffers in `memory`, which grow with it, and what all of them take. */
+static size_t buffers(struct plan *p, const struct cooc_count_opts *o, size_t memory)
 {
     size_t threads = (size_t)o->threads, pieces = pieces_of(o),
            depth = (size_t)groups_depth(o->threads) + 1;
-    p->piece = clamp(o->memory / (64 * pieces), 16 * K, 512 * K);
-    p->group_bytes = clamp(o->memory / (32 * depth), 16 * K, 2 * M);
-    p->frame = clamp(o->memory / (512 * threads), 4 * K, 64 * K);
+    p->piece = clamp(memory / (64 * pieces), 16 * K, 512 * K);
+    p->group_bytes = clamp(memory / (32 * depth), 16 * K, 2 * M);
+    p->frame = clamp(memory / (512 * threads), 4 * K, 64 * K);
     size_t per_group = 2 * (p->group_bytes + 4096 * 8) + 64 * K;
+    return memory / WORDS_SHARE + pieces * (p->piece + 320 * K) + depth * per_group
+           + threads * 4 * p->frame;
+}
+
+int plan_make(struct plan *p, const struct cooc_count_opts *o, uint32_t ids, uint64_t text,
+              uint64_t window)
+{
+    size_t threads = (size_t)o->threads, pieces = pieces_of(o);
     /* the decoder will refuse it; no overflow until then */
     if (window > SIZE_MAX / 4) window = SIZE_MAX / 4;
     /* text input, libraries, stacks, the allocator */
-    size_t fixed = resident() + 3 * M + o->memory / WORDS_SHARE + (size_t)window
-                   + threads * row_sum_bytes(ids) + (size_t)ids * 8 + pieces * (p->piece + 320 * K)
-                   + depth * per_group + threads * 4 * p->frame;
+    size_t held = resident() + 3 * M + (size_t)window + threads * row_sum_bytes(ids)
+                  + (size_t)ids * 8;
     size_t least = cooc_segment_bytes(32 * K + 4 * o->scheme.window, ids, o->scheme.window);
     size_t spare = threads + 2;                                         /* partly filled ones */
-    /* refused now, not after hours: with less than this no run could make progress */
-    size_t need = fixed + (spare + 2) * (least + 2 * p->piece * 8);
-    if (need > o->memory)
+    /* refused now, not after hours: with less than this no run could make progress. With more
+     * memory the buffers need more: what is advised must do for those, too. */
+    size_t memory = o->memory, fixed;
+    for (;;) {
+        fixed = held + buffers(p, o, memory);
+        size_t need = fixed + (spare + 2) * (least + 2 * p->piece * 8);
+        if (need <= memory) break;
+        memory = (need + M - 1) / M * M;
+    }
+    if (memory > o->memory)
         return err_set("--memory %.0fM is too little for %u words, %d threads and zstd's window of "
                        "%.0fM; give at least %zuM",
                        (double)o->memory / M, ids - VOCAB_SPECIALS, o->threads, (double)window / M,
-                       need / M + 1);
+                       memory / M);
     size_t room = o->memory - fixed;
     /* A segment has an entry per id: make it long enough that tokens outweigh them, and short
      * enough that there are several. */

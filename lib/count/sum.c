@@ -364,11 +364,12 @@ static _Thread_local int this_thread;
 
 static int pack(struct groups *g, int thread, const struct blocks *b, struct group_item *it)
 {
-    it->n = 0;
+    /* give() writes nothing then, and looks at no size */
     if (!g->pack || !b->closed) return 0;
     ssize_t n = g->pack(g->ctx, thread, b, &it->out, &it->cap);
-    it->n = n < 0 ? 0 : (size_t)n;
-    return n < 0 ? -1 : 0;
+    if (n < 0) return -1;
+    it->n = (size_t)n;
+    return 0;
 }
 
 static int give(struct groups *g, const struct blocks *b, const struct group_item *it)

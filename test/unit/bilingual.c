@@ -612,7 +612,8 @@ static void pairs_are_mined_best_first_and_once(void **state)
     static const struct mined ties[] = { { 0, 1, 0.5f }, { 1, 2, 0.5f }, { 2, 0, 0.5f } };
     mined_are(&x, &z, 0.5, ties, 3);
     assert_near(retrieve_hit(&x, 1), 0, 0);
-    uint32_t lists[] = { 0, 3, 2, 1, 3, 0 };
+    /* what follows is of no row */
+    uint32_t lists[] = { 0, 3, 2, 1, 0, 1, 3, 3 };
     x = (struct csls_side){ 3, 2, lists, same };
     assert_near(retrieve_hit(&x, 1), 1 / 3.0, 1e-12);
     assert_near(retrieve_hit(&x, 2), 2 / 3.0, 1e-12);

@@ -25,6 +25,7 @@
 #include "lib/count/count.h"
 #include "lib/count/intake.h"
 #include "lib/count/plan.h"
+#include "lib/count/stream.h"
 #include "test/unit/near.h"
 #include "test/unit/scratch.h"
 
@@ -828,6 +829,46 @@ static void faults_in_pieces_have_their_places(void **state)
     }
 }
 
+/* Of a line that comes in pieces, alone or behind others, which come first. */
+static void faults_in_long_lines_have_their_places(void **state)
+{
+    (void)state;
+    /* two and a half times what is read at once: three pieces */
+    enum { LINE = 5 << 17 };
+    char *text = mem_alloc(LINE + 16);
+    for (int i = 0; i < LINE; i++) text[i] = i % 8 == 7 ? ' ' : 'a';
+    memcpy(text + LINE - 3, "\xff\n", 2);
+    for (int before = 0; before < 6; before += 3) {
+        if (before) memcpy(text, "x\n\n", 3);
+        file_write("long", text, LINE - 1);
+        struct cooc_count_opts o = { .threads = 1, .memory = (size_t)1 << 30 };
+        struct cooc_input in = { .path = "long" };
+        struct intake *k = intake_open(&in, 1, &o, 1 << 12);
+        struct piece p = { 0 };
+        size_t at = 0;
+        int pieces = 0, rc = 0;
+        while (intake_next(k, &p) > 0) {
+            /* a piece begins where the one before ended */
+            assert_memory_equal(p.text, text + at, p.n);
+            size_t of_line = at < (size_t)before ? 0 : at - (size_t)before;
+            assert_int_equal(p.begun, of_line > 0);
+            assert_int_equal(p.line, at && before ? 3 : 1);
+            assert_int_equal(p.byte, of_line);
+            at += p.n;
+            pieces++;
+            if ((rc = piece_check(&p)) < 0) break;
+        }
+        assert_true(pieces > 2);
+        assert_int_equal(rc, -1);
+        char want[48];
+        sprintf(want, "long:%d: byte %d is not UTF-8", before ? 3 : 1, LINE - 2 - before);
+        if (!strstr(err_msg(), want)) fail_msg("%s", err_msg());
+        free(p.text);
+        intake_close(k);
+    }
+    free(text);
+}
+
 /* What a line says of a count, and the longest word: a 32nd of the memory for the 2 T + 3 pieces
  * under way and two more, but at least a piece and 64 KiB. */
 static void reports_and_the_longest_word(void **state)
@@ -873,6 +914,82 @@ static void reports_and_the_longest_word(void **state)
     assert_int_equal(plan_longest_word(&o, 1000), 1000 + 65536);
 }
 
+/* What the least memory is said to be is enough, whatever the buffers make of it, and no more than
+ * is needed; a MiB or two, since what the process holds by itself varies. */
+static void the_memory_that_is_advised_is_enough(void **state)
+{
+    (void)state;
+    static const uint32_t ids[] = { 3000, 300000, 20000000 };
+    static const uint64_t window[] = { 0, 1 << 27 };
+    struct cooc_count_opts o = { .memory = 1 };
+    cooc_scheme_init(&o.scheme, 5, COOC_GLOVE, COOC_SYMMETRIC, COOC_GAP);
+    for (int i = 0; i < 2 * 3 * 4; i++) {
+        struct plan p;
+        size_t least = 0;
+        o.threads = 1 << i % 4;
+        o.memory = 1 << 20;
+        assert_int_equal(plan_make(&p, &o, ids[i / 4 % 3], 0, window[i / 12]), -1);
+        const char *says = strstr(err_msg(), "give at least ");
+        assert_non_null(says);
+        assert_int_equal(sscanf(says, "give at least %zuM", &least), 1);
+        o.memory = (least + 1) << 20;
+        if (plan_make(&p, &o, ids[i / 4 % 3], 0, window[i / 12]) < 0) fail_msg("%s", err_msg());
+        o.memory = (least - 2) << 20;
+        assert_int_equal(plan_make(&p, &o, ids[i / 4 % 3], 0, window[i / 12]), -1);
+    }
+}
+
+/* Segments have several tokens an id, those of a small text are shared by the threads, and all that
+ * is planned fits in the memory, most of which is used. */
+static void a_plan_divides_the_memory(void **state)
+{
+    (void)state;
+    struct cooc_count_opts o = { .threads = 4 };
+    struct plan p;
+    cooc_scheme_init(&o.scheme, 5, COOC_GLOVE, COOC_SYMMETRIC, COOC_GAP);
+    for (int more = 0; more < 6; more++)
+        for (uint32_t ids = 1000; ids < 40000000; ids *= 6) {
+            o.memory = (size_t)1 << (28 + more);
+            p = (struct plan){ 0 };
+            if (plan_make(&p, &o, ids, 0, 0) < 0) continue;
+            size_t each = cooc_segment_bytes(p.segment_tokens, ids, 5),
+                   rest = 11 * p.piece + 4 * row_sum_bytes(ids) + (size_t)ids * 8
+                          + 11 * 2 * p.group_bytes + 4 * 4 * p.frame,
+                   /* those that the threads fill, and what pieces under way may still need */
+                   filled = 6 + (11 * p.piece + p.segment_tokens - 1) / p.segment_tokens;
+            assert_true(p.segments * each + filled * each + rest <= o.memory || p.segments == 1);
+            assert_true((p.segments + filled + 2) * each + rest >= o.memory / 2);
+            assert_true(p.segment_tokens >= 32768 + 20);
+            assert_in_range(p.piece, 1 << 14, 1 << 19);
+            assert_in_range(p.group_bytes, 1 << 14, 1 << 21);
+            assert_in_range(p.frame, 1 << 12, 1 << 16);
+            /* four tokens an id, a million at least, where that is a small part of the memory */
+            size_t tokens = 4 * (size_t)ids < 1 << 20 ? 1 << 20 : 4 * (size_t)ids;
+            if (tokens > 1 << 26) tokens = 1 << 26;
+            if (48 * (tokens * 8 + ids * 4) < o.memory)
+                assert_int_equal(p.segment_tokens, tokens + 4 * 5);
+            assert_true(p.batch >= 2 && p.batch * 4 * spill_stream_bytes(p.frame) <= o.memory);
+            assert_true(p.batch * 4 * spill_stream_bytes(p.frame) >= o.memory / 4);
+        }
+    /* 8 M bytes of text are at most as many tokens: 4 segments for each of 4 threads */
+    o.memory = (size_t)1 << 34;
+    assert_int_equal(plan_make(&p, &o, 1000, 8 << 20, 0), 0);
+    assert_int_equal(p.segment_tokens, (8 << 20) / 16 + 4 * 5);
+    assert_int_equal(plan_make(&p, &o, 1000, 1 << 10, 0), 0);
+    assert_int_equal(p.segment_tokens, (1 << 15) + 4 * 5);
+    assert_int_equal(plan_make(&p, &o, 1000, 1 << 30, 0), 0);
+    assert_int_equal(p.segment_tokens, (1 << 20) + 4 * 5);
+    /* no count of a run reaches 2^63: every token of it may be of the one pair that both sides of a
+     * window of 23 are full of */
+    cooc_scheme_init(&o.scheme, 23, COOC_GLOVE, COOC_SYMMETRIC, COOC_GAP);
+    o.memory = (size_t)1 << 45;
+    assert_int_equal(plan_make(&p, &o, 1000, 0, 0), 0);
+    long double mass = 0;
+    for (uint32_t d = 1; d <= 23; d++) mass += 2 * (long double)o.scheme.weight[d];
+    assert_true((long double)p.segments * p.segment_tokens * mass < 0x1p62L);
+    assert_true((long double)(p.segments + 40) * p.segment_tokens * mass > 0x1p61L);
+}
+
 static void groups_cover_every_id_once(void **state)
 {
     (void)state;
@@ -885,7 +1002,6 @@ static void groups_cover_every_id_once(void **state)
     assert_int_equal(group_first(0), VOCAB_SPECIALS);
 }
 
-/* Every bit of a file, flipped, is noticed by somebody who reads all of it; every cut too. */
 /* Writes an index entry's row and column into p [n], a .cooc of one plane, with every checksum made
  * right. */
 static void set_index(unsigned char *p, size_t n, uint64_t entry, uint32_t row, uint32_t col)
@@ -1120,6 +1236,7 @@ static void pairs_that_break_a_rule_are_refused(void **state)
     }
 }
 
+/* Every bit of a file, flipped, is noticed by somebody who reads all of it; every cut too. */
 static void every_flipped_bit_and_every_cut_is_refused(void **state)
 {
     (void)state;
@@ -1178,7 +1295,10 @@ int main(void)
         cmocka_unit_test(a_zstd_frame_says_what_its_window_takes),
         cmocka_unit_test(words_of_any_length_have_their_ids),
         cmocka_unit_test(faults_in_pieces_have_their_places),
+        cmocka_unit_test(faults_in_long_lines_have_their_places),
         cmocka_unit_test(reports_and_the_longest_word),
+        cmocka_unit_test(the_memory_that_is_advised_is_enough),
+        cmocka_unit_test(a_plan_divides_the_memory),
         cmocka_unit_test(groups_cover_every_id_once),
         cmocka_unit_test(an_index_entry_outside_the_matrix_is_refused),
         cmocka_unit_test(each_field_of_a_file_is_checked),
