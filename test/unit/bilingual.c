@@ -16,6 +16,7 @@
 #include "lib/bilingual/induce.h"
 #include "lib/bilingual/retrieve.h"
 #include "lib/bilingual/similarity.h"
+#include "lib/bilingual/word_initial.h"
 #include "test/unit/near.h"
 
 static const struct rng_key key = { 17, RNG_TEST, 0 };
@@ -572,6 +573,136 @@ static void re_estimation_maps_the_vectors_anew(void **state)
     }
 }
 
+/* --- word-initial pieces ---------------------------------------------------------------------- */
+
+/* The k best by CSLS of row i of a among the rows of b that are of its kind, in order of rows. */
+static void best_of_kind(const float *C, bool turn, uint32_t n, uint32_t m, const bool *own,
+                         const bool *other, int K, int k, struct csls_side *to)
+{
+    for (uint32_t i = 0; i < n; i++)
+        for (int at = 0; at < k; at++) {
+            to->index[i * (uint32_t)k + (uint32_t)at] = UINT32_MAX;
+            to->score[i * (uint32_t)k + (uint32_t)at] = -INFINITY;
+        }
+    for (int kind = 0; kind < 2; kind++) {
+        /* the kind's part of the matrix, as a matrix */
+        uint32_t row[40], col[40], rows = 0, cols = 0;
+        for (uint32_t i = 0; i < n; i++) if (own[i] == kind) row[rows++] = i;
+        for (uint32_t j = 0; j < m; j++) if (other[j] == kind) col[cols++] = j;
+        float S[40 * 40];
+        for (uint32_t i = 0; i < rows; i++)
+            for (uint32_t j = 0; j < cols; j++)
+                S[i * cols + j] = turn ? C[col[j] * n + row[i]] : C[row[i] * m + col[j]];
+        if (rows && cols) csls_matrix(S, rows, cols, K);
+        for (uint32_t i = 0; i < rows; i++)
+            for (int at = 0; at < k && at < (int)cols; at++) {
+                uint32_t best = 0;
+                for (uint32_t j = 1; j < cols; j++)
+                    if (S[i * cols + j] > S[i * cols + best]) best = j;
+                to->index[row[i] * (uint32_t)k + (uint32_t)at] = col[best];
+                to->score[row[i] * (uint32_t)k + (uint32_t)at] = S[i * cols + best];
+                S[i * cols + best] = -INFINITY;
+            }
+    }
+}
+
+/* Words that begin with "_" have such words as neighbours, others others; fewer of them than are
+ * asked for leave gaps. */
+static void pieces_have_neighbours_of_their_kind(void **state)
+{
+    (void)state;
+    enum { ROWS = 19, COLS = 13, D = 6, K = 3, BEST = 5 };
+    struct vectors *v[2] = { vectors_new(D), vectors_new(D) }, *w[2] = {
+        random_vectors(ROWS, D, 60), random_vectors(COLS, D, 61)
+    };
+    bool is[2][ROWS];
+    for (int side = 0; side < 2; side++) {
+        for (uint32_t i = 0; i < w[side]->n; i++) {
+            char word[16];
+            /* 6 and 5 of them; the mark's first byte alone, or at the end, is none */
+            is[side][i] = i % 3 == (side ? 1 : 0);
+            if (side && i == 11) is[side][i] = true;
+            int len = snprintf(word, sizeof word, "%s%u_", is[side][i] ? "__" : "_", i);
+            vectors_add(v[side], i || side ? word : "_", i || side ? (size_t)len : 1,
+                        vectors_row(w[side], i));
+        }
+        vectors_index(v[side]);
+    }
+    /* shorter than the mark: of the other kind */
+    is[0][0] = false;
+    struct word_initial kinds;
+    assert_int_equal(word_initial_make(&kinds, v[0], v[1], "__"), 0);
+    assert_memory_equal(kinds.src, is[0], ROWS);
+    assert_memory_equal(kinds.tgt, is[1], COLS);
+    float *C = cosines(v[0], ROWS, v[1], COLS), *mean;
+    struct csls_side x, z, there, back;
+    csls_side_init(&there, ROWS, BEST);
+    csls_side_init(&back, COLS, BEST);
+    best_of_kind(C, false, ROWS, COLS, is[0], is[1], K, BEST, &there);
+    best_of_kind(C, true, COLS, ROWS, is[1], is[0], K, BEST, &back);
+    assert_int_equal(
+        word_initial_search(&kinds, v[0], v[1], CSLS_CSLS, BEST, K, &x, &z), 0);
+    for (int side = 0; side < 2; side++) {
+        const struct csls_side *got = side ? &z : &x, *want = side ? &back : &there;
+        assert_int_equal(got->n, want->n);
+        assert_int_equal(got->k, BEST);
+        size_t gaps = 0;
+        for (size_t i = 0; i < got->n * (size_t)BEST; i++) {
+            assert_int_equal(got->index[i], want->index[i]);
+            gaps += want->index[i] == UINT32_MAX;
+            if (want->index[i] == UINT32_MAX) assert_true(got->score[i] == -INFINITY);
+            else assert_near(got->score[i], want->score[i], 1e-5);
+        }
+        /* 6 sources and 5 targets begin with the mark, of which each has 5 at least: no gaps */
+        assert_int_equal(gaps, 0);
+    }
+    for (int some = 0; some < 2; some++) {
+        assert_int_equal(word_initial_means(some ? &kinds : NULL, v[0], v[1], K, &mean), 0);
+        for (uint32_t j = 0; j < COLS; j++) {
+            double sum = 0;
+            float of[ROWS];
+            uint32_t n = 0;
+            for (uint32_t i = 0; i < ROWS; i++)
+                if (!some || is[0][i] == is[1][j]) of[n++] = C[i * COLS + j];
+            for (int at = 0; at < K; at++) {
+                uint32_t best = 0;
+                for (uint32_t i = 1; i < n; i++) if (of[i] > of[best]) best = i;
+                sum += (double)of[best] / K;
+                of[best] = -INFINITY;
+            }
+            assert_near(mean[j], sum, 1e-6);
+        }
+        free(mean);
+    }
+    csls_free(&x);
+    csls_free(&z);
+    /* more than the 5 and 6 of the kind: the rest are gaps */
+    assert_int_equal(word_initial_search(&kinds, v[0], v[1], CSLS_CSLS, 8, K, &x, &z), 0);
+    for (uint32_t i = 0; i < ROWS; i++)
+        for (uint32_t at = 0; at < 8; at++)
+            assert_int_equal(x.index[8 * i + at] == UINT32_MAX, is[0][i] && at >= 5);
+    for (uint32_t j = 0; j < COLS; j++)
+        for (uint32_t at = 0; at < 8; at++) {
+            bool gap = is[1][j] && at >= 6;
+            assert_int_equal(z.index[8 * j + at] == UINT32_MAX, gap);
+            assert_int_equal(z.score[8 * j + at] == -INFINITY, gap);
+        }
+    csls_free(&x);
+    csls_free(&z);
+    word_initial_free(&kinds);
+    assert_int_equal(word_initial_make(&kinds, v[0], v[1], "__1_"), -1);
+    assert_non_null(strstr(err_msg(), "no source word begins with \"__1_\""));
+    assert_int_equal(word_initial_make(&kinds, v[0], v[1], "__18"), -1);
+    assert_non_null(strstr(err_msg(), "no target word begins with \"__18\""));
+    csls_free(&there);
+    csls_free(&back);
+    free(C);
+    for (int side = 0; side < 2; side++) {
+        vectors_free(v[side]);
+        vectors_free(w[side]);
+    }
+}
+
 /* --- retrieval -------------------------------------------------------------------------------- */
 
 static void mined_are(const struct csls_side *x, const struct csls_side *z, double least,
@@ -671,11 +802,11 @@ static double jackknife(const double *without, size_t n)
     return 1.96 * sqrt(var * (double)(n - 1) / (double)n);
 }
 
-/* Of more words than a tile has, and of more rows than pairs. */
+/* Of one word more than a tile has, and of more rows than pairs. */
 static void two_spaces_are_as_alike_as_all_pairs_say(void **state)
 {
     (void)state;
-    enum { PAIRS = 300, ROWS = 310, D = 7 };
+    enum { PAIRS = 257, ROWS = 270, D = 7 };
     struct vectors *a = random_vectors(ROWS, D, 1), *b = turned(a, 1, 2);
     struct word_pairs p = { 0 };
     struct similarity r;
@@ -756,6 +887,7 @@ int main(void)
         cmocka_unit_test(induction_is_its_steps),
         cmocka_unit_test(a_round_compares_translated_contexts),
         cmocka_unit_test(re_estimation_maps_the_vectors_anew),
+        cmocka_unit_test(pieces_have_neighbours_of_their_kind),
         cmocka_unit_test(pairs_are_mined_best_first_and_once),
         cmocka_unit_test(pairs_without_a_score_are_passed_over),
         cmocka_unit_test(two_spaces_are_as_alike_as_all_pairs_say),

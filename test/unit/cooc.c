@@ -524,6 +524,228 @@ static void values_are_log_X_and_f(void **state)
     corpus_free(&c[1]);
 }
 
+/* --- views ------------------------------------------------------------------------------------ */
+
+enum { LANGS = 3, KNOWN = 40 };
+
+/* [KNOWN, KNOWN]: what a view is to show of the languages [first, last), at all or from `least` */
+static void shown(uint64_t *const *x, const double *scale, int first, int last, double unit,
+                  double least, double *to)
+{
+    for (int i = 0; i < KNOWN * KNOWN; i++) {
+        to[i] = 0;
+        for (int k = first; k < last; k++) to[i] += scale[k] * (double)x[k][i] / unit;
+        if (to[i] < least) to[i] = 0;
+    }
+}
+
+static char *exported(const struct cooc_view *w, enum cooc_format f, size_t *n)
+{
+    struct out *out = out_open_binary("exported");
+    assert_int_equal(cooc_export(w, f, out), 0);
+    assert_int_equal(out_commit(out), 0);
+    return file_read("exported", n);
+}
+
+/* One line a pair, "w0 w1 X" or with numbers from 1, turned: each the next in the matrix. */
+static void lines_are(const char *p, const char *format, bool turned, bool triangle,
+                      const double *want)
+{
+    for (uint32_t a = 0; a < KNOWN; a++)
+        for (uint32_t b = triangle ? a : 0; b < KNOWN; b++) {
+            if (want[a * KNOWN + b] == 0) continue;
+            unsigned i, j;
+            double x;
+            int used = 0;
+            assert_int_equal(sscanf(p, format, &i, &j, &x, &used), 3);
+            uint32_t from = *format == 'w' ? 0 : 1;
+            assert_int_equal(i, (turned ? b : a) + from);
+            assert_int_equal(j, (turned ? a : b) + from);
+            assert_near(x, want[a * KNOWN + b], 1e-6 * (1 + fabs(x)));
+            p += used;
+            assert_int_equal(*p++, '\n');
+        }
+    assert_int_equal(*p, 0);
+}
+
+static void check_view(const struct cooc_view *w, const double *want, const double *all,
+                       bool symmetric)
+{
+    uint64_t entries = 0, length[KNOWN] = { 0 };
+    for (uint32_t a = 0; a < KNOWN; a++) {
+        struct cooc_cell *cell;
+        size_t n, k = 0;
+        assert_int_equal(cooc_view_row(w, a + VOCAB_SPECIALS, &cell, &n), 0);
+        for (uint32_t b = 0; b < KNOWN; b++) {
+            double own = want[a * KNOWN + b];
+            cooc_x x = -1;
+            assert_int_equal(cooc_view_get(w, a + VOCAB_SPECIALS, b + VOCAB_SPECIALS, &x), 0);
+            assert_near((double)x, own, 1e-12 * (1 + own));
+            if (own == 0) continue;
+            assert_true(k < n);
+            assert_int_equal(cell[k].id, b + VOCAB_SPECIALS);
+            assert_near((double)cell[k++].x, own, 1e-12 * (1 + own));
+            if (symmetric && b < a) continue;
+            entries++;
+            length[a]++;
+            if (symmetric && b > a) length[b]++;
+        }
+        assert_int_equal(k, n);
+        free(cell);
+    }
+    size_t n;
+    char *p = exported(w, COOC_TSV, &n);
+    lines_are(p, "w%u\tw%u\t%lf%n", false, symmetric, want);
+    free(p);
+    p = exported(w, COOC_MTX, &n);
+    char head[120];
+    size_t len = (size_t)sprintf(head,
+                                 "%%%%MatrixMarket matrix coordinate real %s\n%d %d %llu\n",
+                                 symmetric ? "symmetric" : "general", KNOWN, KNOWN,
+                                 (unsigned long long)entries);
+    assert_memory_equal(p, head, len);
+    lines_are(p + len, "%u %u %lf%n", symmetric, symmetric, want);
+    free(p);
+    p = exported(w, COOC_GLOVE_RECORDS, &n);
+    char *at = p;
+    for (uint32_t a = 0; a < KNOWN; a++)
+        for (uint32_t b = symmetric ? a : 0; b < KNOWN; b++)
+            for (int turn = 0; turn < 1 + (symmetric && a != b); turn++) {
+                if (want[a * KNOWN + b] == 0) continue;
+                int32_t id[2];
+                double x;
+                assert_true(at + 16 <= p + n);
+                memcpy(id, at, 8);
+                memcpy(&x, at + 8, 8);
+                at += 16;
+                assert_int_equal(id[turn], a + 1);
+                assert_int_equal(id[!turn], b + 1);
+                assert_near(x, want[a * KNOWN + b], 1e-12 * (1 + x));
+            }
+    assert_ptr_equal(at, p + n);
+    free(p);
+
+    /* the totals' table ends with how many rows have 0, 1, 2 to 3, 4 to 7, ... entries */
+    struct out *out = out_open("exported");
+    assert_int_equal(cooc_stat(w, out), 0);
+    assert_int_equal(out_commit(out), 0);
+    p = file_read("exported", &n);
+    char bins[300];
+    len = (size_t)sprintf(bins, "row length\trows\n");
+    for (uint64_t low = 0, high = 0; low <= KNOWN; low = high + 1, high = low ? 2 * low - 1 : 0) {
+        uint64_t rows = 0;
+        for (int i = 0; i < KNOWN; i++) rows += length[i] >= low && length[i] <= high;
+        if (!rows) continue;
+        len += (size_t)sprintf(bins + len, low == high ? "%llu" : "%llu-%llu",
+                               (unsigned long long)low, (unsigned long long)high);
+        len += (size_t)sprintf(bins + len, "\t%llu\n", (unsigned long long)rows);
+    }
+    assert_non_null(strstr(p, "\nvocabulary\t40\n"));
+    assert_non_null(strstr(p, "row length"));
+    assert_string_equal(strstr(p, "row length"), bins);
+    free(p);
+
+    if (!symmetric) {
+        out = out_open("exported");
+        assert_int_equal(cooc_export(w, COOC_PPMI, out), -1);
+        assert_non_null(strstr(err_msg(), "counts one side only"));
+        out_abort(out);
+        return;
+    }
+    /* margins are of all pairs, whatever is shown */
+    double sum[KNOWN] = { 0 }, total = 0, ppmi[KNOWN * KNOWN], llr[KNOWN * KNOWN];
+    for (int i = 0; i < KNOWN * KNOWN; i++) { sum[i / KNOWN] += all[i]; total += all[i]; }
+    for (int i = 0; i < KNOWN * KNOWN; i++) {
+        double x = want[i], a = sum[i / KNOWN], b = sum[i % KNOWN];
+        double cell[] = { x, a - x, b - x, total - a - b + x }, g = 0,
+               chance[] = { a * b, a * (total - b), (total - a) * b, (total - a) * (total - b) };
+        for (int k = 0; k < 4; k++)
+            if (cell[k] > 0) g += 2 * cell[k] * log(cell[k] * total / chance[k]);
+        ppmi[i] = x > 0 ? fmax(0, log(x * total / (a * b))) : 0;
+        llr[i] = x == 0 ? 0 : x * total < a * b ? -g : g;
+        /* nothing that would be a line or none by rounding */
+        assert_true(x == 0 || fabs(log(x * total / (a * b))) > 1e-9);
+    }
+    p = exported(w, COOC_PPMI, &n);
+    lines_are(p, "w%u\tw%u\t%lf%n", false, true, ppmi);
+    free(p);
+    p = exported(w, COOC_LLR, &n);
+    lines_are(p, "w%u\tw%u\t%lf%n", false, true, llr);
+    free(p);
+}
+
+/* Each language alone, all of them added up, brought to the size of one, as integers, and what is
+ * not small: by brute force. */
+static void views_add_up_languages(void **state)
+{
+    (void)state;
+    struct corpus c[LANGS];
+    for (int k = 0; k < LANGS; k++)
+        c[k] = corpus_new(KNOWN + 5, KNOWN, 3 + 9 * (uint32_t)k, 12);
+    struct vocab *v = corpus_vocab(&c[0]);
+    static const char *const lang[LANGS] = { "de", "e", "fr" };
+    for (int sides = 0; sides < 2; sides++) {
+        struct cooc_count_opts o = { .vocab = v, .memory = (size_t)1 << 30, .threads = 1 };
+        cooc_scheme_init(&o.scheme, 4, COOC_GLOVE, sides ? COOC_LEFT : COOC_SYMMETRIC, COOC_GAP);
+        struct cooc_input in[LANGS];
+        uint64_t *x[LANGS];
+        for (int k = 0; k < LANGS; k++) {
+            in[k] = (struct cooc_input){ .path = lang[k] };
+            strcpy(in[k].lang, lang[k]);
+            corpus_write(&c[k], 0, c[k].sentences, lang[k]);
+            x[k] = brute(&c[k], &o.scheme);
+        }
+        count(in, LANGS, &o, "three.cooc");
+        struct out *out = out_open("e.cooc");
+        assert_int_equal(
+            cooc_merge((const char *const[]){ "three.cooc" }, 1, "e", 1, 1 << 20, NULL, out), 0);
+        assert_int_equal(out_commit(out), 0);
+        for (int way = 0; way < 24; way++) {
+            const char *one = way % 3 ? NULL : lang[way / 3 % LANGS];
+            bool counts = way % 4 == 1, raw = way % 4 == 2, refers = way >= 12;
+            double least = way % 5 ? 0 : counts ? 30 : 0.7, scale[LANGS] = { 1, 1, 1 };
+            for (int k = 0; k < LANGS && refers && !raw && !counts && !one; k++)
+                scale[k] = (double)c[1].at[c[1].sentences] / (double)c[k].at[c[k].sentences];
+            struct cooc *f = cooc_open(refers ? "e.cooc" : "three.cooc");
+            struct cooc_view w;
+            assert_int_equal(cooc_view_init(&w, f, v, one, raw, counts, least), 0);
+            int first = one ? way / 3 % LANGS : 0, last = one ? first + 1 : LANGS;
+            double unit = counts ? 1 : (double)o.scheme.unit, want[KNOWN * KNOWN],
+                   all[KNOWN * KNOWN];
+            shown(x, scale, first, last, unit, least, want);
+            shown(x, scale, first, last, unit, 0, all);
+            check_view(&w, want, all, !sides);
+            cooc_view_free(&w);
+            cooc_close(f);
+        }
+        for (int k = 0; k < LANGS; k++) free(x[k]);
+    }
+    /* without the reference nothing can be brought to its size; what needs none is shown */
+    for (int why = 0; why < 2; why++) {
+        struct cooc *f = cooc_open("e.cooc");
+        struct cooc_view w;
+        if (why) f->plane[1].total.tokens = 0;
+        else strcpy(f->ref, "it");
+        assert_int_equal(cooc_view_init(&w, f, v, NULL, false, false, 0), -1);
+        assert_non_null(strstr(err_msg(), why ? "reference language \"e\"; pass --raw or --lang"
+                                              : "reference language \"it\"; pass --raw or --lang"));
+        static const struct { const char *lang; bool raw, counts; } how[] = {
+            { "fr", false, false }, { NULL, true, false }, { NULL, false, true }
+        };
+        for (int i = 0; i < 3; i++) {
+            assert_int_equal(
+                cooc_view_init(&w, f, v, how[i].lang, how[i].raw, how[i].counts, 0), 0);
+            for (int k = 0; k < LANGS; k++) assert_near(w.scale[k], 1, 0);
+            cooc_view_free(&w);
+        }
+        assert_int_equal(cooc_view_init(&w, f, v, "it", false, false, 0), -1);
+        assert_non_null(strstr(err_msg(), "no counts of language \"it\""));
+        cooc_close(f);
+    }
+    vocab_free(v);
+    for (int k = 0; k < LANGS; k++) corpus_free(&c[k]);
+}
+
 /* Above 65,536 ids columns are 32 bits wide: of "far near far" with far = 69999. */
 static void ids_above_16_bits(void **state)
 {
@@ -1287,6 +1509,7 @@ int main(void)
         cmocka_unit_test(a_list_of_skipped_tokens_is_sorted_and_checked),
         cmocka_unit_test(a_collected_vocabulary_is_canonical),
         cmocka_unit_test(values_are_log_X_and_f),
+        cmocka_unit_test(views_add_up_languages),
         cmocka_unit_test(ids_above_16_bits),
         cmocka_unit_test(numbers_as_they_are_printed),
         cmocka_unit_test(schemes_and_how_they_differ),
