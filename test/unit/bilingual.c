@@ -13,11 +13,13 @@
 #include "common/mem.h"
 #include "common/rng.h"
 #include "lib/bilingual/dictionary.h"
+#include "lib/bilingual/gold.h"
 #include "lib/bilingual/induce.h"
 #include "lib/bilingual/retrieve.h"
 #include "lib/bilingual/similarity.h"
 #include "lib/bilingual/word_initial.h"
 #include "test/unit/near.h"
+#include "test/unit/scratch.h"
 
 static const struct rng_key key = { 17, RNG_TEST, 0 };
 
@@ -573,6 +575,157 @@ static void re_estimation_maps_the_vectors_anew(void **state)
     }
 }
 
+/* --- gold ------------------------------------------------------------------------------------- */
+
+/* more words than gold_ranks takes at once, which is 64 */
+enum { ASKED = 140, SOURCES = 150, TARGETS = 90 };
+
+/* Source word i is to be target 7 i mod 100, of which those from 90 have no vector, and every
+ * fourth one also 3 i mod 90. */
+static bool is_gold(uint32_t i, uint32_t j)
+{
+    return i < ASKED && (j == i * 7 % 100 || (i % 4 == 0 && j == i * 3 % 90));
+}
+
+static void write_gold(void)
+{
+    FILE *f = fopen("gold", "w");
+    fputs("none\tw1\nnone\tw2\nother\tw1\nw1 w2\tw3\nw3\tw4 w5\n", f);
+    for (uint32_t i = ASKED; i-- > 0; ) {
+        if (i % 4 == 0) fprintf(f, "w%u\tw%u\n", i, i * 3 % 90);
+        fprintf(f, "w%u\tw%u\n", i, i * 7 % 100);
+    }
+    fclose(f);
+}
+
+/* Rank of the best gold target among those that `may` allows; 0 where it allows none of them. */
+static uint32_t gold_rank(const float *S, uint32_t i, const bool *may)
+{
+    int64_t best = -1;
+    uint32_t rank = 1;
+    for (uint32_t j = 0; j < TARGETS; j++)
+        if (is_gold(i, j) && (!may || may[j])
+            && (best < 0 || S[i * TARGETS + j] > S[i * TARGETS + best]))
+            best = j;
+    if (best < 0) return 0;
+    for (uint32_t j = 0; j < TARGETS; j++)
+        rank += (!may || may[j]) && S[i * TARGETS + j] > S[i * TARGETS + best];
+    return rank;
+}
+
+static void gold_words_have_the_ranks_of_all_pairs(void **state)
+{
+    (void)state;
+    enum { D = 9, K = 4 };
+    struct vectors *x = random_vectors(SOURCES, D, 70), *z = random_vectors(TARGETS, D, 71);
+    struct gold g, both;
+    uint32_t rank[ASKED], answered = 0, pairs = 0;
+    write_gold();
+    assert_int_equal(gold_read("gold", x, z, GOLD_SOURCE, &g), 0);
+    assert_int_equal(gold_read("gold", x, z, GOLD_BOTH, &both), 0);
+    struct word_pairs known = { 0 };
+    for (uint32_t i = 0; i < ASKED; i++) {
+        bool any = false;
+        assert_int_equal(g.src[i], i);
+        for (uint32_t j = 0; j < TARGETS; j++) {
+            if (!is_gold(i, j)) continue;
+            word_pairs_add(&known, i, j);
+            any = true;
+        }
+        if (any) assert_int_equal(both.src[answered], i);
+        answered += any;
+    }
+    pairs = (uint32_t)known.n;
+    assert_int_equal(g.n, ASKED);
+    assert_int_equal(both.n, answered);
+    assert_int_equal(g.answerable, answered);
+    assert_int_equal(both.answerable, answered);
+    /* "none", "other" and "w3 ..." of other lines */
+    assert_int_equal(g.words, ASKED + 2);
+    assert_int_equal(g.multiword, 2);
+    struct word_pairs got = { 0 };
+    gold_pairs(&g, &got);
+    assert_int_equal(got.n, pairs);
+    assert_memory_equal(got.src, known.src, pairs * sizeof *known.src);
+    assert_memory_equal(got.tgt, known.tgt, pairs * sizeof *known.tgt);
+    assert_near(gold_chance(&g, TARGETS), (double)pairs / ASKED / TARGETS, 1e-12);
+    assert_near(gold_chance(&both, TARGETS), (double)pairs / answered / TARGETS, 1e-12);
+    assert_true(isnan(gold_chance(&g, 0)));
+
+    float *cosine = cosines(x, SOURCES, z, TARGETS), *csls = cosines(x, SOURCES, z, TARGETS), *mean;
+    csls_matrix(csls, SOURCES, TARGETS, K);
+    assert_int_equal(gold_ranks(&g, x, z, NULL, CSLS_NN, K, rank), 0);
+    for (uint32_t i = 0; i < ASKED; i++) assert_int_equal(rank[i], gold_rank(cosine, i, NULL));
+    assert_int_equal(gold_ranks(&g, x, z, NULL, CSLS_CSLS, K, rank), 0);
+    for (uint32_t i = 0; i < ASKED; i++) assert_int_equal(rank[i], gold_rank(csls, i, NULL));
+    struct scores_options how = { .method = CSLS_CSLS, .K = K };
+    struct scores *s = scores_new(x, z, &how);
+    scores_by_vectors(s);
+    gold_ranks_scores(&g, s, TARGETS, rank);
+    for (uint32_t i = 0; i < ASKED; i++) assert_int_equal(rank[i], gold_rank(csls, i, NULL));
+    scores_free(s);
+    bool src[SOURCES], tgt[TARGETS], not[TARGETS];
+    for (uint32_t i = 0; i < SOURCES; i++) src[i] = i % 3 == 0;
+    for (uint32_t j = 0; j < TARGETS; j++) not[j] = !(tgt[j] = j % 2 == 0);
+    struct word_initial kinds = { src, tgt };
+    assert_int_equal(word_initial_means(&kinds, x, z, K, &mean), 0);
+    for (size_t at = 0; at < SOURCES * TARGETS; at++)
+        csls[at] = 2 * cosine[at] - mean[at % TARGETS];
+    assert_int_equal(gold_ranks(&g, x, z, &kinds, CSLS_CSLS, K, rank), 0);
+    for (uint32_t i = 0; i < ASKED; i++)
+        assert_int_equal(rank[i], gold_rank(csls, i, src[i] ? tgt : not));
+    assert_int_equal(gold_ranks(&g, x, z, &kinds, CSLS_NN, K, rank), 0);
+    for (uint32_t i = 0; i < ASKED; i++)
+        assert_int_equal(rank[i], gold_rank(cosine, i, src[i] ? tgt : not));
+
+    /* of each source word the target of its number, where that is one */
+    got.n = 0;
+    uint64_t judged = 0, right = 0;
+    for (uint32_t i = 0; i < SOURCES; i++) {
+        word_pairs_add(&got, i, i % TARGETS);
+        judged += i < ASKED;
+        right += is_gold(i, i % TARGETS);
+    }
+    struct gold_precision p = gold_precision(&g, &got);
+    assert_true(right > 1);
+    assert_true(p.pairs == SOURCES && p.judged == judged && p.right == right);
+    free(mean); free(cosine); free(csls);
+    word_pairs_free(&known); word_pairs_free(&got);
+    gold_free(&g); gold_free(&both);
+    vectors_free(x); vectors_free(z);
+}
+
+/* Ranks 1, 5, 6, 10, 11 and none, of words that stand 1, 2, 4, 8, 16 and 32 times. */
+static void ranks_become_shares(void **state)
+{
+    (void)state;
+    uint32_t asked[] = { 1, 2, 3, 4, 5, 6 }, rank[] = { 1, 5, 6, 10, 11, 0 };
+    uint64_t count[] = { 99, 1, 2, 4, 8, 16, 32 };
+    struct gold g = { .src = asked, .n = 6, .words = 8, .answerable = 5, .multiword = 3 };
+    struct vectors v = { .n = 7, .count = count };
+    struct dictionary_score s;
+    gold_score(&g, rank, &v, &s);
+    assert_true(s.words == 8 && s.asked == 6 && s.answerable == 5 && s.multiword == 3);
+    assert_near(s.coverage, 0.75, 1e-12);
+    assert_near(s.hit1, 1 / 6.0, 1e-12);
+    assert_near(s.hit5, 2 / 6.0, 1e-12);
+    assert_near(s.hit10, 4 / 6.0, 1e-12);
+    assert_near(s.map, (1 + 1 / 5.0 + 1 / 6.0 + 1 / 10.0 + 1 / 11.0) / 6, 1e-12);
+    assert_near(s.weighted1, 1 / 63.0, 1e-12);
+    assert_near(s.weighted5, 3 / 63.0, 1e-12);
+    assert_near(s.weighted10, 15 / 63.0, 1e-12);
+    assert_near(s.weighted_map, (1 + 2 / 5.0 + 4 / 6.0 + 8 / 10.0 + 16 / 11.0) / 63, 1e-12);
+    v.count = NULL;
+    gold_score(&g, rank, &v, &s);
+    assert_near(s.hit1, 1 / 6.0, 1e-12);
+    assert_true(isnan(s.weighted1) && isnan(s.weighted5) && isnan(s.weighted10));
+    assert_true(isnan(s.weighted_map));
+    g.n = 0, g.words = 0;
+    gold_score(&g, rank, &v, &s);
+    assert_true(isnan(s.hit1) && isnan(s.map) && s.coverage == 0 && s.asked == 0);
+    assert_true(isnan(gold_chance(&g, 7)));
+}
+
 /* --- word-initial pieces ---------------------------------------------------------------------- */
 
 /* The k best by CSLS of row i of a among the rows of b that are of its kind, in order of rows. */
@@ -878,6 +1031,7 @@ static void two_spaces_are_as_alike_as_all_pairs_say(void **state)
 
 int main(void)
 {
+    if (scratch_enter() < 0) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_of_a_length_that_are_spelt_alike_are_seeds),
         cmocka_unit_test(spelling_is_the_cosine_of_weighted_n_grams),
@@ -887,10 +1041,14 @@ int main(void)
         cmocka_unit_test(induction_is_its_steps),
         cmocka_unit_test(a_round_compares_translated_contexts),
         cmocka_unit_test(re_estimation_maps_the_vectors_anew),
+        cmocka_unit_test(gold_words_have_the_ranks_of_all_pairs),
+        cmocka_unit_test(ranks_become_shares),
         cmocka_unit_test(pieces_have_neighbours_of_their_kind),
         cmocka_unit_test(pairs_are_mined_best_first_and_once),
         cmocka_unit_test(pairs_without_a_score_are_passed_over),
         cmocka_unit_test(two_spaces_are_as_alike_as_all_pairs_say),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    scratch_leave();
+    return failed;
 }

@@ -471,6 +471,9 @@ static void tensors_are_views_of_their_storage(void **state)
         { BYTES(DICT(TENSOR(SIX, "K\6", "K\0K\3\x86", STRIDE)), ""), 2, { 0 }, 0 },
         { BYTES(DICT(TENSOR(SIX, "K\4", "(" ONES "K\2K\1t", "(" ONES "K\1K\1t")), ""), 8,
           { 5, 6 }, 2 },
+        /* torch.empty(0) */
+        { BYTES(DICT(TENSOR(STORAGE("0", "K\0"), "K\0", "K\0\x85", "K\1\x85")), ""), 1,
+          { 0 }, 0 },
     };
     for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
         int n;
@@ -501,6 +504,20 @@ static void tensors_are_views_of_their_storage(void **state)
         if (f) fail_msg("accepted: %s", bad[i].why);
         refused_for(bad[i].why);
     }
+}
+
+/* A file is named as it was asked for. */
+static void a_file_s_faults_have_its_name(void **state)
+{
+    (void)state;
+    static const char pickle[] = DICT("\x88");
+    static struct archive z;
+    zip(&z, (struct member[]){ { "x/data.pkl", pickle, sizeof pickle - 1 } }, 1);
+    assert_int_equal(file_write("model.bin", z.b, z.n), 0);
+    assert_null(torch_open("./model.bin"));
+    refused_for("./model.bin: \"a\" is a boolean, not a tensor");
+    assert_null(torch_open("no.bin"));
+    refused_for("no.bin: ");
 }
 
 /* Puts n bytes (zeros) into an archive at `where`. */
@@ -603,13 +620,11 @@ static void a_nul_in_pieces_json(void **state)
     (void)state;
     struct subword_settings s;
     static const char json[] = SETTINGS("\"bpe\"", "true", "\"bert\"", IDS("4")) "\0}";
-    assert_int_equal(scratch_enter(), 0);
     assert_int_equal(file_write(SUBWORD_FILE, json, sizeof json - 1), 0);
     assert_int_equal(subword_settings_read(&s, "."), -1);
     refused_for("a NUL byte; not a JSON file");
     assert_int_equal(file_write(SUBWORD_FILE, json, sizeof json - 3), 0);
     assert_int_equal(subword_settings_read(&s, "."), 1);
-    scratch_leave();
 }
 
 /* --- first bytes ------------------------------------------------------------------------------ */
@@ -659,6 +674,7 @@ static void first_bytes_name_the_format(void **state)
 
 int main(void)
 {
+    if (scratch_enter() < 0) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(first_bytes_name_the_format),
         cmocka_unit_test(a_model_of_two_pieces),
@@ -672,9 +688,12 @@ int main(void)
         cmocka_unit_test(storages_have_their_types),
         cmocka_unit_test(newer_protocols_say_the_same),
         cmocka_unit_test(tensors_are_views_of_their_storage),
+        cmocka_unit_test(a_file_s_faults_have_its_name),
         cmocka_unit_test(archives_are_read_as_zip_has_them),
         cmocka_unit_test(settings_of_pieces),
         cmocka_unit_test(a_nul_in_pieces_json),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    scratch_leave();
+    return failed;
 }
