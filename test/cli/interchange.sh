@@ -110,6 +110,11 @@ same slash/out/weights.safetensors mean/weights.safetensors
 ckpt import -q -o xlmr "$G/xlmr"; ckpt average -q -o mean2 xlmr
 same mean2/sentencepiece.model xlmr/sentencepiece.model
 
+# rows behind the tokeniser's last word are counted
+ckpt import -o padded "$G/bert" 2> notes
+is "$(cat notes)" "ckpt: $((32 - $(wc -l < "$G/bert/vocab.txt"))) of 32 embeddings have no token\
+ (padding): they are never read"
+
 # task heads: what they are called and what becomes of them
 ckpt import -o nli "$G/bert_nli" 2> notes
 is "$(cat notes)" 'ckpt: its head is called nli and has 3 outputs'
