@@ -320,6 +320,11 @@ row() { printf '%s\t%s\t_\t%s\t_\t_\t%s\t%s\t_\t_\n' "$@"; }
 } > cycle
 fails 1 'cycle:4: word 2, "b", is in a cycle of HEADs' derive-lang --syn none.order cycle
 fails 1 'cycle:4: word 2, "b", is in a cycle' derive-lang --learn-order N cycle
+# of two words beside a root, or of one: from word 2 three heads up, or two
+{ row 1 a NOUN 0 root; row 2 b VERB 3 obj; row 3 c NOUN 2 obl; } > pair
+fails 1 'pair:3: word 3, "c", is in a cycle' derive-lang --learn-order N pair
+{ row 1 a NOUN 0 root; row 2 b VERB 2 obj; } > self
+fails 1 'self:2: word 2, "b", is in a cycle' derive-lang --learn-order N self
 { row 1 x NOUN 7 root; echo; } > far
 fails 1 'far:1: HEAD is "7", which is not one of this sentence.s 1 words' \
     derive-lang --syn none.order far
