@@ -64,6 +64,34 @@ static void ranks_share_ties(void **state)
     assert_true(stat_paired_t((const double[]){ 2, 2 }, 2) == 0);
 }
 
+/* A line of points has a correlation of 1 or -1 and not one beyond, which had no p. */
+static void no_correlation_is_above_1(void **state)
+{
+    (void)state;
+    int beyond = 0;
+    for (int n = 8; n < 300; n++) {
+        double x[300], y[300], xx = 0, yy = 0, xy = 0, mx = 0, my = 0;
+        for (int i = 0; i < n; i++) {
+            x[i] = 0.1 * (i * 7 % n) + 0.3;
+            y[i] = 0.7 * x[i] - 0.2;
+            mx += x[i] / n;
+            my += y[i] / n;
+        }
+        assert_true(stat_pearson(x, y, (size_t)n) <= 1);
+        assert_true(near(stat_pearson(x, y, (size_t)n), 1, 1e-12));
+        for (int i = 0; i < n; i++) {
+            xx += (x[i] - mx) * (x[i] - mx);
+            yy += (y[i] - my) * (y[i] - my);
+            xy += (x[i] - mx) * (y[i] - my);
+            y[i] = -y[i];
+        }
+        beyond += xy / sqrt(xx) / sqrt(yy) > 1;
+        assert_true(stat_pearson(x, y, (size_t)n) >= -1);
+    }
+    /* such that roundings pass it */
+    assert_true(beyond > 3);
+}
+
 static struct chunk_counts count(int n, const char *const *predicted, const char *const *gold)
 {
     struct chunk_counts c = { 0 };
@@ -120,6 +148,12 @@ static void answers_by_hand(void **state)
     assert_true(f1(ANSWER_MLQA, "ar", "الكتاب", "كتاب") == 2);
     assert_true(near(f1(ANSWER_MLQA, "zh", "北京市", "北京"), 0.8, 1e-15)
                 && f1(ANSWER_SQUAD, "", "北京市", "北京") == 0);
+    /* each of Python's string.punctuation, and of what stands around it in ASCII nothing else */
+    for (int c = 1; c < 128; c++) {
+        char answer[4] = { 'x', (char)c, 'y' };
+        bool none = c > ' ' && strchr("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", c);
+        if ((f1(ANSWER_SQUAD, "", answer, "xy") == 2) != none) fail_msg("character %d", c);
+    }
     struct answer_judge j;
     assert_int_equal(answer_judge(&j, ANSWER_MLQA, "fr"), -1);
 }
@@ -154,6 +188,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(distributions_are_scipys), cmocka_unit_test(ranks_share_ties),
+        cmocka_unit_test(no_correlation_is_above_1),
         cmocka_unit_test(chunks_by_hand),           cmocka_unit_test(answers_by_hand),
         cmocka_unit_test(threshold_by_hand),        cmocka_unit_test(discordant_pairs),
     };
