@@ -439,6 +439,11 @@ static void a_column_of_tags_is_told_from_others(void **state)
     assert_string_equal(tag(0, 1), "B-PER");
     GOOD("a NN NN\nb VB NN\nc IN DT\nd XX YY\n", .kind = LABELLED_TAGS);
     assert_string_equal(tag(0, 2), "DT");
+    /* half of the lines are not most of them; two of three are */
+    GOOD("a NN NN\nb VB VB\nc IN DT\nd XX YY\n", .kind = LABELLED_TAGS);
+    assert_string_equal(tag(0, 3), "YY");
+    BAD("x:2: the last two columns are both tags", "a IN DT\nb NN NN\nc VB VB\n",
+        .kind = LABELLED_TAGS);
     /* a word that looks like a comment, and nothing else */
     GOOD("# O\n\n# B-X\n", .kind = LABELLED_TAGS);
     is("conll", 2);

@@ -146,6 +146,11 @@ static void most_context_as_bert_explains_it(void **state)
     assert_false(window_has_most(&w, 0, 7));
     assert_false(window_has_most(&w, 1, 7));
     assert_true(window_has_most(&w, 2, 7));
+    /* 7 has 2 tokens on its poorer side in either of two, of which the first has it */
+    struct window even[2] = { { .first = 0, .tokens = 10 }, { .first = 5, .tokens = 10 } };
+    struct windows two = { .v = even, .n = 2 };
+    assert_true(window_has_most(&two, 0, 7) && !window_has_most(&two, 1, 7));
+    assert_true(window_has_most(&two, 0, 6) && window_has_most(&two, 1, 8));
     for (int t = 0; t < 12; t++) {
         int n = 0;
         for (int i = 0; i < w.n; i++) n += window_has_most(&w, i, t);
