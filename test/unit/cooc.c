@@ -1169,7 +1169,7 @@ static void a_plan_divides_the_memory(void **state)
     struct cooc_count_opts o = { .threads = 4 };
     struct plan p;
     cooc_scheme_init(&o.scheme, 5, COOC_GLOVE, COOC_SYMMETRIC, COOC_GAP);
-    for (int more = 0; more < 6; more++)
+    for (int more = 0; more < 8; more++)
         for (uint32_t ids = 1000; ids < 40000000; ids *= 6) {
             o.memory = (size_t)1 << (28 + more);
             p = (struct plan){ 0 };
@@ -1180,18 +1180,20 @@ static void a_plan_divides_the_memory(void **state)
                    /* those that the threads fill, and what pieces under way may still need */
                    filled = 6 + (11 * p.piece + p.segment_tokens - 1) / p.segment_tokens;
             assert_true(p.segments * each + filled * each + rest <= o.memory || p.segments == 1);
-            assert_true((p.segments + filled + 2) * each + rest >= o.memory / 2);
             assert_true(p.segment_tokens >= 32768 + 20);
             assert_in_range(p.piece, 1 << 14, 1 << 19);
             assert_in_range(p.group_bytes, 1 << 14, 1 << 21);
             assert_in_range(p.frame, 1 << 12, 1 << 16);
+            assert_true(p.batch >= 2 && p.batch * 4 * spill_stream_bytes(p.frame) <= o.memory);
+            /* what the process holds by itself, a sanitizer's included, is little of that */
+            if (o.memory >> 31 == 0) continue;
+            assert_true((p.segments + filled + 2) * each + rest >= o.memory / 2);
+            assert_true(p.batch * 4 * spill_stream_bytes(p.frame) >= o.memory / 4);
             /* four tokens an id, a million at least, where that is a small part of the memory */
             size_t tokens = 4 * (size_t)ids < 1 << 20 ? 1 << 20 : 4 * (size_t)ids;
             if (tokens > 1 << 26) tokens = 1 << 26;
-            if (48 * (tokens * 8 + ids * 4) < o.memory)
+            if (96 * (tokens * 8 + ids * 4) < o.memory)
                 assert_int_equal(p.segment_tokens, tokens + 4 * 5);
-            assert_true(p.batch >= 2 && p.batch * 4 * spill_stream_bytes(p.frame) <= o.memory);
-            assert_true(p.batch * 4 * spill_stream_bytes(p.frame) >= o.memory / 4);
         }
     /* 8 M bytes of text are at most as many tokens: 4 segments for each of 4 threads */
     o.memory = (size_t)1 << 34;
