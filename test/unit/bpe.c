@@ -402,6 +402,7 @@ static void bad_codes_are_refused_with_their_line(void **state)
         { "#version: 0.3\na b\n", "c:1: \"#version: 0.3\": expected version 0.1 or 0.2" },
         { "a b 3\nc d\n", "c:2: 2 fields, expected 3" },
         { "a b\nc d 3\n", "c:2: 3 fields, expected 2" },
+        { "#version: 0.2\na b 3\n", "c:2: 3 fields, expected 2" },
         { "a\n", "c:1: 1 fields, expected 2" },
         { "a b 3\n\na c 2\n", "c:2: 0 fields" },
         { "a b x\n", "c:1: \"x\" is not a count" },
@@ -418,6 +419,20 @@ static void bad_codes_are_refused_with_their_line(void **state)
     assert_int_equal(c.version, 2);
     assert_int_equal(c.n, 1);
     codes_free(&c);
+    assert_int_equal(codes_parse(&c, "c", "a b\n\0 c\n", 8, 0), -1);
+    assert_non_null(strstr(err_msg(), "c:2: a NUL byte"));
+    assert_int_equal(codes_parse(&c, "c", "a b\n\1 c\n", 8, 0), 0);
+    codes_free(&c);
+    /* both parts of a symbol count, up to 65,535 bytes */
+    char *line = mem_alloc(65537);
+    memset(line, 'x', 65536);
+    line[40000] = ' ';
+    assert_int_equal(codes_parse(&c, "c", line, 65536, 0), 0);
+    codes_free(&c);
+    line[65536] = 'x';
+    assert_int_equal(codes_parse(&c, "c", line, 65537, 0), -1);
+    assert_non_null(strstr(err_msg(), "c:1: a symbol of 65536 bytes"));
+    free(line);
     static const char counted[] = "a b 3\nb c 10\nc d 18446744073709551615\n";
     assert_int_equal(codes_parse(&c, "c", counted, sizeof counted - 1, 0), 0);
     assert_true(c.n == 3 && c.v[0].count == 3 && c.v[1].count == 10);
