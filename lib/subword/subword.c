@@ -195,6 +195,16 @@ static void mend(struct tbuf *out, size_t begin)
     }
 }
 
+/* The byte that "<0x41>" stands for, -1: none. All of it is one piece, without the spaces that
+ * sscanf would skip. */
+static int byte_piece(const char *s)
+{
+    static const char hex[] = "0123456789ABCDEF";
+    const char *high = memchr(hex, s[3], 16), *low = memchr(hex, s[4], 16);
+    if (memcmp(s, "<0x", 3) || s[5] != '>' || !high || !low) return -1;
+    return (int)((high - hex) * 16 + (low - hex));
+}
+
 /* "\u2581" is a space; the first one is the dummy prefix before the first word. bytes: pieces like
  * "<0x41>" stand for a byte. */
 static void join_spm(const char *s, size_t n, bool bytes, struct tbuf *out)
@@ -208,9 +218,8 @@ static void join_spm(const char *s, size_t n, bool bytes, struct tbuf *out)
             i += 2;
             continue;
         }
-        unsigned byte;
-        if (bytes && n - i >= 6 && s[i] == '<' && s[i + 5] == '>'
-            && sscanf(s + i, "<0x%2X>", &byte) == 1) {
+        int byte = bytes && n - i >= 6 ? byte_piece(s + i) : -1;
+        if (byte >= 0) {
             tbuf_byte(out, (char)byte);
             i += 5;
             continue;

@@ -391,6 +391,7 @@ static void pieces_become_text_again(void **state)
         { "<0x41>", "A", "<0x41>" },
         { "a <0x0A> <0x0D> b", "a  b", "a<0x0A><0x0D>b" },
         { "<0x4> <0xG1> 0x41> <0x41", "<0x4><0xG1>0x41><0x41", NULL },
+        { "<0x 4>", "<0x4>", NULL },                /* two pieces, and no byte */
         { "", "", NULL },
     };
     /* SentencePiece's model: the golden file's last one has pieces for bytes, others have none */
