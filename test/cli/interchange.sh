@@ -303,6 +303,12 @@ finetune -q --task nli --model types --train en=labelled --steps 0 --max-unknown
 shape() { grep -vE '"(decoder_langs|languages)"' "$1/config.json"; }
 same <(shape types) <(shape typed/last)
 ckpt import -q -o scaled "$G/mbart"
+# a decoder that starts with <s>, and one that does not
+begins() { ckpt import -o begins "$1" 2>&1 | sed -n 's/.*decoder starts with \([^,]*\),.*/\1/p'
+    rm -r begins; }
+cp -r "$G/mbart" starts; chmod -R u+w starts
+sed -i 's/"decoder_start_token_id": 0/"decoder_start_token_id": 2/' starts/config.json
+is "$(begins "$G/mbart") $(begins starts)" ' id 2'
 grep -q '"scale_embed": 4,' scaled/config.json
 cut -d ' ' -f 1 scaled/vocab | sed -n 6,9p > some
 finetune -q --task mt --model scaled --parallel en-ro=some,some --steps 0 --max-unknown 1 \

@@ -47,6 +47,20 @@ rows() {
 echo w1 | binarize -q -v vocab -l aa -o tiny.shd
 fails 1 'tiny.shd: no token of it would be predicted' pretrain "${small[@]}" --train aa=aa.shd \
     --valid aa=tiny.shd --mask-prob 0.01 --steps 3 --out no
+# ... a single sentence may be all of it
+pretrain "${small[@]}" --train aa=aa.shd --valid aa=tiny.shd --mask-prob 1 --steps 1 --out lone
+# vectors as wide as the model's, not wider: each gets the mean norm of a token's row
+for d in 16 17; do
+    awk -v d=$d 'NR < 4 { printf "%s", $1; for (i = 1; i <= d; i++) printf " %d", i == NR
+        print "" }' vocab > vectors.$d
+done
+pretrain "${small[@]}" --train aa=aa.shd --init-embeddings vectors.16 --steps 0 --out sixteen
+"$(dirname "$BIN")/test/tool/tensor" sixteen/last/weights.safetensors embed.tokens |
+    awk 'NR > 5 && NR < 9 { r = NR - 5; for (i = 1; i <= 16; i++) if (i != r && $i != 0) bad = 1
+            if (!($r > 0) || (r > 1 && $r != last)) bad = 1; last = $r }
+        END { exit bad || NR < 9 }' || fail "vectors of the model's width"
+fails 1 'vectors.17: vectors of 17 dimensions; the model has 16' pretrain "${small[@]}" \
+    --train aa=aa.shd --init-embeddings vectors.17 --steps 0 --out seventeen
 # a language's code may have parts of its own
 finetune "${small[@]}" --task mt --parallel zh-TW-bb=s,s --valid zh-TW-bb=s,s --steps 3 --out parts
 grep -q '"languages": \["zh-TW", "bb"\]' parts/last/config.json
