@@ -22,7 +22,7 @@ static double plain_dot(const double *x, const double *w, int n)
     double sum[4] = { 0 };
     int i = 0;
     for (; i + 4 <= n; i += 4)
-        for (int k = 0; k < 4; k++) sum[k] += x[i + k] * w[i + k];
+        for (int j = 0; j < 4; j++) sum[j] += x[i + j] * w[i + j];
     for (; i < n; i++) sum[0] += x[i] * w[i];
     return sum[0] + sum[1] + (sum[2] + sum[3]);
 }
