@@ -122,3 +122,22 @@ is "$(drawn)" "100% of the drawn mistakes were seen
 2 passed, 0 failed
 dead  lib/count/count.c:7: left out (the compiler warns)
 dead  lib/count/count.c:8: \" < \" is \" <= \" (unit/count, sanitized)"
+
+# A mistake that asks for more addresses than there is memory does not get them.
+cat > tree/lib/count/count.c <<'EOF2'
+#include <sys/mman.h>
+#include "lib/count/count.h"
+int count(void)
+{
+    size_t size = 1ul << 20;
+    return mmap(0, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) ==
+        MAP_FAILED ? 0 : 5;
+}
+EOF2
+cat > tree/test/mutants/draw <<'EOF2'
+printf '= lib/count/count.c:5: %s\nfile lib/count/count.c\n-%s\n+%s\ntest unit/count\n\n' \
+    '20 is 34' '    size_t size = 1ul << 20;' '    size_t size = 1ul << 34;'
+EOF2
+is "$(drawn)" "1 passed, 0 failed
+100% of the drawn mistakes were seen
+dead  lib/count/count.c:5: 20 is 34 (unit/count)"
