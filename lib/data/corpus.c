@@ -9,13 +9,13 @@
 
 /* --- blocks of a text ------------------------------------------------------------------------- */
 
-int cut_block(struct shard_block *b, const struct cut *cut)
+int cut_block(struct shard_block *b, const struct cut *cut, struct left_out *left)
 {
     if (!cut->length) return 0;
     if (!join_fits(b, cut->whole ? JOIN_WHOLE : JOIN_STREAM))
         return err_set("joined, its sentences have more than 2^32 tokens; with a smaller "
                        "--text-memory it is read in blocks");
-    if (cut->whole) join_whole(&b, 1, cut->length);
+    if (cut->whole) join_whole(&b, 1, cut->length, left);
     else join_stream(b, cut->length);
     return 0;
 }
@@ -34,7 +34,7 @@ static int count_block(void *ctx, const struct shard_block *x)
     for (uint32_t i = 0; i < x->sentences; i++) {
         uint32_t n = x->at[i + 1] - x->at[i];
         /* one bin for all that are longer than any model reads */
-        b->length[n > BLOCKS_LONGEST ? BLOCKS_LONGEST + 1 : n]++;
+        b->sizes.length[n > BLOCKS_LONGEST ? BLOCKS_LONGEST + 1 : n]++;
     }
     for (uint32_t i = 0; i < x->tokens; i++) c->seen[x->ids[i]] = 1;
     return 0;
@@ -47,15 +47,24 @@ static uint64_t first_of(const struct text_blocks *b, int r, int size)
     return b->n * (uint64_t)r / (uint64_t)size;
 }
 
+static void left_out_add(struct left_out *to, const struct left_out *x)
+{
+    to->n += x->n;
+    to->tokens += x->tokens;
+    to->of += x->of;
+    to->of_tokens += x->of_tokens;
+}
+
 static void merge(struct count *c, const unsigned char *from, int r, int size, size_t tokens)
 {
     struct text_blocks *b = c->b;
     uint64_t at = first_of(b, r, size), n = first_of(b, r + 1, size) - at;
-    double length[BLOCKS_LONGEST + 2];
+    struct text_sizes x;
     /* copied out: what comes over the network has no alignment */
-    memcpy(length, from, sizeof length);
-    for (int i = 0; i < BLOCKS_LONGEST + 2; i++) b->length[i] += length[i];
-    from += sizeof length;
+    memcpy(&x, from, sizeof x);
+    for (int i = 0; i < BLOCKS_LONGEST + 2; i++) b->sizes.length[i] += x.length[i];
+    left_out_add(&b->sizes.left_out, &x.left_out);
+    from += sizeof x;
     memcpy(b->samples + at, from, n * sizeof *b->samples);
     memcpy(b->tokens + at, from + n * sizeof *b->samples, n * sizeof *b->tokens);
     from += n * (sizeof *b->samples + sizeof *b->tokens);
@@ -70,15 +79,15 @@ static int share(struct count *c, struct ranks *ranks, size_t tokens)
     uint64_t at = first_of(b, me, size), n = first_of(b, me + 1, size) - at;
     /* an all-gather has equal parts: room for the most blocks that a rank can have */
     size_t most = b->n / (size_t)size + 1, of_blocks = n * sizeof *b->samples,
-           bytes = sizeof b->length + most * 2 * sizeof *b->samples + tokens;
+           bytes = sizeof b->sizes + most * 2 * sizeof *b->samples + tokens;
     unsigned char *mine = mem_zero(bytes, 1), *all = mem_alloc((size_t)size * bytes);
-    memcpy(mine, b->length, sizeof b->length);
-    memcpy(mine + sizeof b->length, b->samples + at, of_blocks);
-    memcpy(mine + sizeof b->length + of_blocks, b->tokens + at, of_blocks);
-    memcpy(mine + sizeof b->length + 2 * of_blocks, c->seen, tokens);
+    memcpy(mine, &b->sizes, sizeof b->sizes);
+    memcpy(mine + sizeof b->sizes, b->samples + at, of_blocks);
+    memcpy(mine + sizeof b->sizes + of_blocks, b->tokens + at, of_blocks);
+    memcpy(mine + sizeof b->sizes + 2 * of_blocks, c->seen, tokens);
     int rc = ranks_all_gather(ranks, mine, all, bytes);
     /* this rank's own counts come back with those of all */
-    memset(b->length, 0, sizeof b->length);
+    memset(&b->sizes, 0, sizeof b->sizes);
     for (int r = 0; r < size && rc == 0; r++)
         merge(c, all + (size_t)r * bytes, r, size, tokens);
     free(all);
@@ -86,11 +95,12 @@ static int share(struct count *c, struct ranks *ranks, size_t tokens)
     return rc;
 }
 
-static int read_blocks(struct text_blocks *b, uint64_t from, uint64_t to,
+/* What is cut away is added to *left. */
+static int read_blocks(struct text_blocks *b, uint64_t from, uint64_t to, struct left_out *left,
                        int (*f)(void *ctx, const struct shard_block *b), void *ctx)
 {
     for (uint64_t i = from; i < to; i++) {
-        if (shard_read_block(b->shard, i, &b->one) < 0 || cut_block(&b->one, &b->cut) < 0
+        if (shard_read_block(b->shard, i, &b->one) < 0 || cut_block(&b->one, &b->cut, left) < 0
             || f(ctx, &b->one) < 0)
             return -1;
     }
@@ -118,7 +128,7 @@ int text_blocks_open(struct text_blocks *b, const char *path, const struct text_
     struct count c = { b, from, mem_zero((size_t)info->vocab_size + 1, 1) };
     /* One pass over the text before training: what a block has once it is cut is not in the shard's
      * index, and a group must be known by its size before it is read. */
-    int rc = read_blocks(b, from, to, count_block, &c);
+    int rc = read_blocks(b, from, to, &b->sizes.left_out, count_block, &c);
     if (rc == 0 && size > 1) rc = share(&c, how->ranks, info->vocab_size);
     for (uint64_t i = 0; i < b->n; i++) {
         b->all_samples += b->samples[i];
@@ -134,7 +144,9 @@ int text_blocks_open(struct text_blocks *b, const char *path, const struct text_
 int text_blocks_each(struct text_blocks *b, int (*f)(void *ctx, const struct shard_block *b),
                      void *ctx)
 {
-    return read_blocks(b, 0, b->n, f, ctx);
+    /* counted when the text was opened */
+    struct left_out known = { 0 };
+    return read_blocks(b, 0, b->n, &known, f, ctx);
 }
 
 void text_blocks_close(struct text_blocks *b)
@@ -186,11 +198,12 @@ static int read_group(struct text_blocks *b, struct rng_key key, uint64_t sample
         to->ids = mem_alloc(to->ids_cap * sizeof *to->ids);
         to->at = mem_alloc(to->at_cap * sizeof *to->at);
     }
+    struct left_out known = { 0 };
     to->sentences = to->tokens = 0;
     to->at[0] = 0;
     for (uint64_t k = b->from; k < b->to; k++) {
         if (shard_read_block(b->shard, b->order[k], &b->one) < 0
-            || cut_block(&b->one, &b->cut) < 0)
+            || cut_block(&b->one, &b->cut, &known) < 0)
             return -1;
         /* The room was measured when the text was counted; a file that has grown since would write
          * beyond it. */
@@ -304,7 +317,8 @@ int corpus_load(struct corpus *c, const char *path, const char *lang, int lang_i
     struct unknown u = { c->info.tokens, c->info.unknown, false };
     if (unknown_judge(&u, unknown, path, UNKNOWN_SHARD) < 0) return -1;
     /* blocks are cut as they are read */
-    if (!c->blocks && cut_block(&c->all, cut) < 0) return err_set("%s: %s", path, err_msg());
+    if (!c->blocks && cut_block(&c->all, cut, &c->left_out) < 0)
+        return err_set("%s: %s", path, err_msg());
     if (corpus_samples(c) > 0) return 0;
     return err_set("%s: no sentence has 1 to %d tokens, which is what an example of %d can hold",
                    c->path, cut->length - 2, cut->length);
@@ -326,7 +340,7 @@ int corpus_longest(const struct corpus *c, int most)
     /* lengths were counted when the text was opened */
     if (c->blocks) {
         for (int n = 1; n <= most && n <= BLOCKS_LONGEST; n++)
-            if (c->blocks->length[n] > 0) longest = n;
+            if (c->blocks->sizes.length[n] > 0) longest = n;
         return longest;
     }
     for (uint32_t s = 0; s < c->all.sentences; s++) {
@@ -334,6 +348,30 @@ int corpus_longest(const struct corpus *c, int most)
         if (n <= most && n > longest) longest = n;
     }
     return longest;
+}
+
+struct left_out corpus_left_out(const struct corpus *c, int longest)
+{
+    const struct text_blocks *b = c->blocks;
+    struct left_out x = { 0 };
+    if (b && b->cut.length) return b->sizes.left_out;
+    if (c->left_out.of > 0) return c->left_out;
+    for (int n = 1; b && n <= BLOCKS_LONGEST + 1; n++) {
+        x.of += b->sizes.length[n];
+        if (n > longest) x.n += b->sizes.length[n];
+        else x.tokens -= b->sizes.length[n] * n;
+    }
+    /* lengths above BLOCKS_LONGEST are not kept: what is left of all tokens */
+    if (b) x.tokens += x.of_tokens = b->all_tokens;
+    for (uint32_t s = 0; !b && s < c->all.sentences; s++) {
+        uint32_t n = c->all.at[s + 1] - c->all.at[s];
+        x.of += n > 0;
+        x.of_tokens += n;
+        if (n <= (uint32_t)longest) continue;
+        x.n++;
+        x.tokens += n;
+    }
+    return x;
 }
 
 int corpus_each(const struct corpus *c, int (*f)(void *ctx, const struct shard_block *b), void *ctx)
@@ -364,8 +402,8 @@ void corpora_size(const struct corpora *cs, int longest, double *sentences, doub
         /* by what was counted at opening: reading the text again would take as long as an epoch */
         const struct text_blocks *b = cs->c[i].blocks;
         for (int n = 1; b && n <= longest && n <= BLOCKS_LONGEST; n++) {
-            *sentences += b->length[n];
-            *tokens += b->length[n] * n;
+            *sentences += b->sizes.length[n];
+            *tokens += b->sizes.length[n] * n;
         }
         for (uint32_t s = 0; !b && s < cs->c[i].all.sentences; s++) {
             uint32_t n = cs->c[i].all.at[s + 1] - cs->c[i].all.at[s];

@@ -23,10 +23,17 @@
 /* Sentences as they are (0), or joined: cut into pieces of `length` tokens, or whole sentences up
  * to so many (join_whole). */
 struct cut { int length; bool whole; };
-/* -1 with a message: the text is too large to be joined (join_fits). */
-int cut_block(struct shard_block *b, const struct cut *cut);
+/* What training does not read, since it is too long: so many sentences (or pairs), with so many
+ * tokens, of how many there are. Empty ones are not counted. */
+struct left_out { double n, tokens, of, of_tokens; };
+/* Adds to *left what is too long to be joined. -1 with a message: the text is too large to be
+ * joined (join_fits). */
+int cut_block(struct shard_block *b, const struct cut *cut, struct left_out *left);
 
 enum { BLOCKS_LONGEST = 4096 };      /* longer samples are counted as one more */
+
+/* How many samples have that many tokens, and what was left out when they were cut. */
+struct text_sizes { double length[BLOCKS_LONGEST + 2]; struct left_out left_out; };
 
 struct text_blocks {
     struct shard *shard;
@@ -36,8 +43,7 @@ struct text_blocks {
     uint32_t *samples, *tokens;      /* [n] of each block, once cut */
     int64_t all_samples;             /* in an epoch */
     double all_tokens;
-    /* how many samples have that many tokens */
-    double length[BLOCKS_LONGEST + 2];
+    struct text_sizes sizes;
     uint32_t *seen, n_seen;          /* the tokens that occur, ascending */
     /* the epoch and the group at hand */
     int64_t epoch;                   /* -1: none */
@@ -79,6 +85,7 @@ struct corpus {
     /* samples: sentences, or pieces of a stream; with blocks, the group at hand */
     struct shard_block all;
     struct text_blocks *blocks;           /* NULL: `all` is the whole text */
+    struct left_out left_out;        /* by joining, or cutting into documents */
     uint32_t *part, parts;           /* of documents: where their sentences begin [parts + 1] */
     uint32_t *order; int64_t order_epoch;
     int64_t epoch, next;             /* state */
@@ -104,6 +111,8 @@ int64_t corpus_samples(const struct corpus *c);
 double corpus_tokens(const struct corpus *c);
 /* The number of tokens of the longest sample of at most `most`; 0: none. */
 int corpus_longest(const struct corpus *c, int most);
+/* What is not read where samples have at most `longest` tokens. */
+struct left_out corpus_left_out(const struct corpus *c, int longest);
 /* All samples in the shard's order: f is called for parts of the text. -1 with a message of f or
  * of reading. */
 int corpus_each(const struct corpus *c, int (*f)(void *ctx, const struct shard_block *b),
@@ -130,7 +139,7 @@ void corpora_state(struct corpora *cs, struct state *s);
 /* The samples of c become runs of two or more sentences of one document, with at most `length`
  * tokens: as many as fit, of one run in ten only as many as fit a shorter length, drawn from 2 on.
  * What is left over at the end of a document is one more run; a single sentence, or one longer
- * than `length`, is not a run and ends one. -1 with a message: no run at all. */
+ * than `length`, is not a run and ends one: c->left_out. -1 with a message: no run at all. */
 int corpus_to_documents(struct corpus *c, int length);
 
 /* Where a run is cut in two: the tokens of its first segment, between two of its sentences, drawn
@@ -154,8 +163,8 @@ void join_stream(struct shard_block *b, int length);
 /* Replaces the sentences of b[0..k-1], which have as many each and are parallel by number, by
  * examples "<s> x </s> <s> y </s> ..." of at most `length` tokens on every side. An example takes
  * the next sentence while all its sides hold it. Sentences that are empty or too long on a side
- * are left out on all sides; returns how many were. */
-uint32_t join_whole(struct shard_block *const b[], int k, int length);
+ * are left out on all sides, and added to *left. */
+void join_whole(struct shard_block *const b[], int k, int length, struct left_out *left);
 /* Keeps the sentences with keep[i], in their order. keep [sentences] */
 void join_select(struct shard_block *b, const bool *keep);
 

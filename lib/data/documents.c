@@ -43,6 +43,11 @@ int corpus_to_documents(struct corpus *c, int length)
         }
     }
     at[runs] = c->part[c->parts] = tokens;
+    struct left_out *left = &c->left_out;
+    for (uint32_t i = 0; i < b->sentences; i++) left->of += b->at[i + 1] > b->at[i];
+    left->of_tokens = b->tokens;
+    left->n = left->of - c->parts;
+    left->tokens = left->of_tokens - tokens;
     /* the runs are at most as long as the text, and the text is not read again */
     free(b->ids);
     free(b->at);

@@ -234,8 +234,50 @@ int inputs_open(struct inputs *in, const struct vocab *v, struct setup *s)
     return 0;
 }
 
+/* `unit` are the sentences or pairs that are `so`. */
+static void note_left_out(const char *option, const char *name, const char *unit,
+                          const struct left_out *x, const char *so, int most)
+{
+    if (!(x->n > 0)) return;
+    msg_note("--%s %s: left out %.0f of %.0f %s, %.1f%% of the tokens: %s %d tokens", option, name,
+             x->n, x->of, unit, 100 * x->tokens / x->of_tokens, so, most);
+}
+
+static void note_texts(const struct inputs *in, const char *option, const struct corpus *c, int n)
+{
+    /* in->longest: all that a piece of a stream holds, so without <s> and </s> */
+    int most = in->stream ? in->stream - 2 : in->longest;
+    const char *so = in->documents ? "alone in a document, or with their neighbour of more than"
+                                   : "of more than";
+    for (int i = 0; i < n; i++) {
+        struct left_out x = corpus_left_out(&c[i], in->longest);
+        note_left_out(option, c[i].lang, "sentences", &x, so, most);
+    }
+}
+
+static void note_pairs(const struct inputs *in, const char *option, const struct pairs *p, int n)
+{
+    int most = in->segment ? in->segment - 2 : in->longest;
+    for (int i = 0; i < n; i++) {
+        struct left_out x;
+        double tokens;
+        pairs_size(&p[i], in->longest, &tokens, &x);
+        note_left_out(option, p[i].name, "pairs", &x, "empty on a side, or of more than", most);
+    }
+}
+
 void inputs_setup(struct inputs *in, struct setup *s)
 {
+    note_texts(in, "train", in->text.c, in->text.n);
+    note_texts(in, "valid", in->valid_text, in->n_valid);
+    /* a pool says itself what it takes */
+    if (!in->limits) {
+        note_pairs(in, in->parallel.n ? "parallel" : "pseudo", in->pairs, in->n_pairs);
+        /* (a translator's are translated whatever their lengths) */
+        if (in->valid_parallel.n)
+            note_pairs(in, "valid-parallel", in->valid_pairs, in->n_valid_pairs);
+    }
+
     s->text = in->text.n ? &in->text : NULL;
     s->valid = in->valid_text; s->n_valid = in->n_valid;
     s->pairs = in->pairs; s->n_pairs = in->n_pairs;
@@ -262,18 +304,16 @@ double inputs_batches(const struct inputs *in)
     double sentences = 0, rows = 0;
     if (in->batches > 0) return in->batches;
     if (in->limits) return (double)in->pool.n / in->sentences;
-    for (int i = 0; i < in->text.n; i++) {
-        double samples = (double)corpus_samples(&in->text.c[i]);
-        sentences += samples;
-        /* streams have their </s> within, and no <s> */
-        rows += corpus_tokens(&in->text.c[i]) + (in->stream ? 0 : 2 * samples);
-    }
+    /* what is too long is passed over, and no part of a pass */
+    corpora_size(&in->text, in->longest, &sentences, &rows);
+    /* streams have their </s> within, and no <s> */
+    if (!in->stream) rows += 2 * sentences;
     for (int i = 0; i < in->n_pairs; i++) {
-        const struct shard_block *side = in->pairs[i].side;
-        sentences += side[0].sentences;
+        struct left_out left;
+        double tokens, n = pairs_size(&in->pairs[i], in->longest, &tokens, &left);
+        sentences += n;
         /* joined ones have their <s> and </s> within */
-        double both = (double)side[0].tokens + side[1].tokens
-                      + (in->segment ? 0 : 4.0 * side[0].sentences);
+        double both = tokens + (in->segment ? 0 : 4 * n);
         rows += in->whole_pairs ? both : both / 2;
     }
     return in->sentences ? sentences / in->sentences : rows / in->tokens;

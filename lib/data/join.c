@@ -33,11 +33,24 @@ static bool fits(struct shard_block *const b[], int k, uint32_t s, int length)
     return true;
 }
 
-uint32_t join_whole(struct shard_block *const b[], int k, int length)
+/* Counts sentence s, whose sides are not all empty. */
+static void count(struct shard_block *const b[], int k, uint32_t s, bool taken,
+                  struct left_out *left)
+{
+    double tokens = 0;
+    for (int i = 0; i < k; i++) tokens += tokens_of(b[i], s);
+    left->of += tokens > 0;
+    left->of_tokens += tokens;
+    if (taken) return;
+    left->n += tokens > 0;
+    left->tokens += tokens;
+}
+
+void join_whole(struct shard_block *const b[], int k, int length, struct left_out *left)
 {
     /* text or pairs: one side or two */
     struct joined j[SIDES] = { 0 };
-    uint32_t examples = 0, left_out = 0, sentences = b[0]->sentences;
+    uint32_t examples = 0, sentences = b[0]->sentences;
     for (int i = 0; i < k; i++) {
         j[i].ids = mem_alloc(((size_t)b[i]->tokens + JOIN_WHOLE * (size_t)sentences + 1)
                              * sizeof *j[i].ids);
@@ -45,9 +58,10 @@ uint32_t join_whole(struct shard_block *const b[], int k, int length)
         j[i].at[0] = 0;
     }
     for (uint32_t s = 0; s < sentences; s++) {
-        bool full = !examples;
         /* on all sides or on none: examples must stay parallel */
-        if (!fits(b, k, s, length)) { left_out++; continue; }
+        bool full = !examples, taken = fits(b, k, s, length);
+        count(b, k, s, taken, left);
+        if (!taken) continue;
         for (int i = 0; i < k && !full; i++)
             full = j[i].n - j[i].at[examples - 1] + tokens_of(b[i], s) + 2 > (uint32_t)length;
         /* at[examples] is the end of the example that is being filled */
@@ -63,7 +77,6 @@ uint32_t join_whole(struct shard_block *const b[], int k, int length)
                                       .tokens = j[i].n, .ids_cap = (size_t)j[i].n + 1,
                                       .at_cap = (size_t)examples + 1 };
     }
-    return left_out;
 }
 
 void join_stream(struct shard_block *b, int length)

@@ -8,7 +8,6 @@
 #include "common/rng.h"
 #include "common/text/affix.h"
 #include "common/text/text.h"
-#include "lib/data/corpus.h"
 
 static bool is_shard(const char *path) { return str_ends(path, ".shd"); }
 
@@ -114,11 +113,33 @@ int pairs_join(struct pairs *p, int length)
     struct shard_block *side[2] = { &p->side[0], &p->side[1] };
     if (!join_fits(side[0], JOIN_WHOLE) || !join_fits(side[1], JOIN_WHOLE))
         return err_set("%s: joined, its sentences have more than 2^32 tokens on a side", p->name);
-    join_whole(side, 2, length);
+    join_whole(side, 2, length, &p->left_out);
     if (p->side[0].sentences) return 0;
     return err_set("%s: no pair of sentences has 1 to %d tokens on both sides, which is what an "
                    "example of %d can hold",
                    p->name, length - 2, length);
+}
+
+double pairs_size(const struct pairs *p, int longest, double *tokens, struct left_out *left)
+{
+    double n = 0;
+    bool joined = p->left_out.of > 0;
+    *tokens = 0;
+    *left = p->left_out;
+    for (uint32_t i = 0; i < p->side[0].sentences; i++) {
+        struct pair x = pair_at(p, i);
+        double both = (double)x.n[0] + x.n[1];
+        bool taken = joined || (x.n[0] >= 1 && x.n[1] >= 1 && x.n[0] <= longest
+                                && x.n[1] <= longest);
+        n += taken;
+        *tokens += taken ? both : 0;
+        if (joined) continue;
+        left->of += both > 0;
+        left->of_tokens += both;
+        left->n += !taken && both > 0;
+        left->tokens += taken ? 0 : both;
+    }
+    return n;
 }
 
 void pairs_sum(const struct pairs *p, struct state *s)

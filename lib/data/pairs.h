@@ -5,6 +5,7 @@
 #define DATA_PAIRS_H
 #include "common/text/shard.h"
 #include "common/text/vocab.h"
+#include "lib/data/corpus.h"
 #include "lib/model/config.h"
 #include "lib/raw/reader.h"
 #include "lib/trainer/state.h"
@@ -13,6 +14,7 @@ struct pairs {
     struct shard_block side[2];
     int lang[2];                     /* the model's numbers */
     char name[80];                   /* "de-en" */
+    struct left_out left_out;        /* by joining */
     int set;                         /* its number among the run's: keys its order */
     uint32_t *order; int64_t order_epoch;
     int64_t epoch, next;             /* state */
@@ -34,6 +36,9 @@ void pairs_keep(struct pairs *p, double share, uint64_t seed, int set);
 /* Joins pairs into examples whose sides have at most `length` tokens each, sentences with their
  * own <s> and </s> (join_whole). -1 with a message: no pair is that short. */
 int pairs_join(struct pairs *p, int length);
+/* How many pairs have sides of 1 to `longest` tokens (joined ones: all), and the tokens of both
+ * sides; the others are in *left. */
+double pairs_size(const struct pairs *p, int longest, double *tokens, struct left_out *left);
 /* Numbers it and registers where it stands: "pairs.SET.NAME.epoch" and ".next". */
 void pairs_state(struct pairs *p, int set, struct state *s);
 /* Their bytes to s->data. */

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
+#include "common/msg.h"
 #include "common/prog/prog.h"
 #include "common/text/text.h"
 #include "lib/engine/objective.h"
@@ -98,7 +99,10 @@ static int read_lines(struct token_pairs *p, struct text *t, const struct vocab 
         mem_room(&p->target, &cap_b, (size_t)p->n + 1, sizeof *p->target);
         /* files of Windows */
         if (n && s[n - 1] == '\r') n--;
-        if (add(p, v, s, n, skip) >= 0) continue;
+        int taken = add(p, v, s, n, skip);
+        p->lines++;
+        p->left_out += taken == 0;
+        if (taken >= 0) continue;
         got = text_fail(t);
         break;
     }
@@ -140,7 +144,12 @@ struct token_pairs *token_pairs_open(const struct setup *s, const char *name)
     for (int k = 0; k < 2 && path; k++)
         if ((side[k] = model_config_lang(s->c, lang[k])) < 0) return NULL;
     struct token_pairs *p = path ? token_pairs_read(path, s->vocab, s->dict_skip) : NULL;
-    if (p) memcpy(p->lang, side, sizeof side);
+    if (!p) return NULL;
+    memcpy(p->lang, side, sizeof side);
+    if (p->left_out)
+        msg_note("%s: left out %llu of %llu lines (%.1f%%), with a token that the vocabulary lacks",
+                 path, (unsigned long long)p->left_out, (unsigned long long)p->lines,
+                 100.0 * (double)p->left_out / (double)p->lines);
     return p;
 }
 

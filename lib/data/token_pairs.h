@@ -10,6 +10,7 @@ struct setup;
 struct token_pairs {
     int32_t *source, *target;    /* [n] */
     int n;
+    uint64_t lines, left_out;    /* read, and left out for a token that the vocabulary lacks */
     /* By token [vocab]: which side it stands on, 0 or 1 (a token belongs to one side), -1: none. */
     int8_t *side;
     int lang[2];                 /* of the sides, among the model's; token_pairs_open only */
@@ -22,7 +23,8 @@ struct token_pairs {
  * that is spelt like a special, one token on both sides, be it of one line or of two, a pair that
  * stands twice. */
 struct token_pairs *token_pairs_read(const char *path, const struct vocab *v, bool skip);
-/* The one dictionary SRC-TGT=FILE of `s`, for the objective `name`. NULL with a message: none or
+/* The one dictionary SRC-TGT=FILE of `s`, for the objective `name`; notes how many lines are left
+ * out. NULL with a message: none or
  * several, languages that the model has not, or as above. */
 struct token_pairs *token_pairs_open(const struct setup *s, const char *name);
 void token_pairs_free(struct token_pairs *p);

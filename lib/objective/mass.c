@@ -12,6 +12,7 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
+#include "common/msg.h"
 #include "lib/batch/masked.h"
 #include "lib/data/corpus.h"
 #include "lib/engine/write_batches.h"
@@ -173,6 +174,17 @@ static int check_text(const struct mass *o, const struct corpus *c)
                    "raise --longest", c->path, o->min_len, o->s.longest);
 }
 
+/* inputs_setup tells of longer ones. */
+static void note_too_short(const struct mass *o, const struct corpus *c)
+{
+    struct left_out x = corpus_left_out(c, o->min_len - 1);
+    double n = x.of - x.n, tokens = x.of_tokens - x.tokens;
+    if (n > 0)
+        msg_note("mass: %s: left out %.0f of %.0f sentences, %.1f%% of the tokens: of fewer than "
+                 "%d tokens (--mass-min-len)", c->lang, n, x.of, 100 * tokens / x.of_tokens,
+                 o->min_len);
+}
+
 static int open(void *self, struct setup *s)
 {
     struct mass *o = self;
@@ -183,6 +195,7 @@ static int open(void *self, struct setup *s)
         if (check_text(o, &s->text->c[i]) < 0) return -1;
     for (int i = 0; i < s->n_valid; i++)
         if (check_text(o, &s->valid[i]) < 0) return -1;
+    for (int i = 0; i < s->text->n; i++) note_too_short(o, &s->text->c[i]);
     return 0;
 }
 

@@ -7,6 +7,7 @@
  *         as BERT writes pairs) */
 #include <math.h>
 #include "common/err.h"
+#include "common/msg.h"
 #include "lib/batch/masked.h"
 #include "lib/data/pair_pool.h"
 
@@ -72,6 +73,23 @@ static void presets(void *self, unsigned used_by)
     o->order = ORDER_TOSS;
 }
 
+/* Says which pairs are too long together, though neither side is (inputs_setup tells of those). */
+static void note_too_long(const struct tlm *o)
+{
+    const struct setup *s = &o->m.s;
+    for (int i = 0; i < s->n_pairs && !s->pool; i++) {
+        double n = 0, all = s->pairs[i].side[0].sentences;
+        for (uint32_t k = 0; k < s->pairs[i].side[0].sentences; k++) {
+            struct pair p = pair_at(&s->pairs[i], k);
+            n += p.n[0] <= s->longest && p.n[1] <= s->longest && !fits_positions(o, &p);
+        }
+        if (n > 0)
+            msg_note("tlm: %s: left out %.0f of %.0f pairs (%.1f%%), of more than %d tokens "
+                     "together (--positions)", s->pairs[i].name, n, all, 100 * n / all,
+                     o->positions - 3);
+    }
+}
+
 static int open(void *self, struct setup *s)
 {
     struct tlm *o = self;
@@ -84,6 +102,7 @@ static int open(void *self, struct setup *s)
     if (masked_masker_open(&o->m.masker, s) < 0) return -1;
     if (s->segment && o->form == FORM_PPA)
         return err_set("--segment joins pairs as --tlm-form xlm has them, not ppa");
+    if (o->form == FORM_PPA) note_too_long(o);
     return s->n_pairs ? 0
                       : err_set("objective tlm needs sentence pairs: --parallel SRC-TGT=FILE,FILE");
 }

@@ -8,6 +8,7 @@
 #include <xxhash.h>
 #include "common/err.h"
 #include "common/mem.h"
+#include "common/msg.h"
 #include "lib/batch/seq2seq.h"
 #include "lib/data/pairs.h"
 #include "lib/engine/objective.h"
@@ -327,6 +328,19 @@ static int langs(void *self, const struct inputs *in, struct model_config *c)
                                                           : inputs_pair_langs(c, &in->parallel);
 }
 
+/* What translate cuts off. */
+static void note_clipped(const struct pairs *p, int sentences, int most)
+{
+    uint32_t n = p->side[0].sentences, clipped = 0;
+    if (sentences > 0 && n > (uint32_t)sentences) n = (uint32_t)sentences;
+    for (uint32_t i = 0; i < n; i++)
+        clipped += p->side[0].at[i + 1] - p->side[0].at[i] > (uint32_t)most;
+    if (clipped)
+        msg_note("--valid %s: %u of %u sentences (%.1f%%) have more than %d tokens, the rest of "
+                 "which is not translated (--positions)", p->name, clipped, n,
+                 100.0 * clipped / n, most);
+}
+
 static int open_any(struct translation *x, struct inputs *in, struct setup *s)
 {
     if (inputs_pairs(in, &in->valid, s->c, s->vocab, &in->valid_pairs, &in->n_valid_pairs) < 0)
@@ -334,6 +348,8 @@ static int open_any(struct translation *x, struct inputs *in, struct setup *s)
     /* <s> and </s> take a position each */
     if (in->longest > s->c->positions - 2) in->longest = s->c->positions - 2;
     inputs_setup(in, s);
+    for (int i = 0; i < in->n_valid_pairs; i++)
+        note_clipped(&in->valid_pairs[i], in->valid_sentences, s->c->positions - 2);
     s->task = &x->how;
     x->q = (struct quality_options){ in->tokens, in->valid_sentences, x->how.mask_vocab };
     x->s = *s;

@@ -76,6 +76,13 @@ for n in 2 4; do
         END { exit bad || NR != n || sum != blocks * (n - 1) }' here ||
         fail "$n ranks of $blocks blocks: $(tr '\n' ' ' < here) places, one process $alone"
 done
+# what is too long to be joined is counted by the ranks together
+short=(${base[@]/-q} --stream 8 --stream-sentences --steps 0)
+"${short[@]}" --text-memory 0 --out joined 2> one.err
+grep -q 'xa: left out [1-9][0-9]* of ' one.err || { cat one.err; fail "too long to be joined"; }
+ranks 3 "${short[@]}" --text-memory 16K --threads 1 --accumulate 3 --gradient-tree --out joined3 \
+    2> three.err
+is "$(grep 'left out' three.err)" "$(grep 'left out' one.err)" "left out, by three ranks"
 # whoever reads a damaged block names it; a text of another size is another text
 status=0
 ranks 2 "${by_ranks[@]/train.shd/bad.shd}" --out no > err 2>&1 || status=$?

@@ -23,6 +23,51 @@ finetune "${small[@]}" --task unmt --train aa=aa.shd --train bb=bb.shd --valid a
 pretrain "${small[@]}" --train aa=aa.shd --valid aa=aa.shd --steps 6 --accumulate 2 --longest 4000 \
     --out pre
 
+# ... which is said, with their share, and they are no part of a pass: all but one of the lines are
+# read in 20 batches of 10
+of() { awk -v all="$(tr ' ' '\n' < long | grep -c .)" -v unit="$1" -v why="$2" \
+    'BEGIN { printf "left out 1 of 201 %s, %.1f%% of the tokens: %s", unit, 12000 / all, why }'; }
+pretrain "${small[@]:1}" --train aa=aa.shd --valid aa=aa.shd --epochs 1 --batch 10 --out said 2> err
+has -x "pretrain: --train aa: $(of sentences 'of more than 10 tokens')" < err
+has -x "pretrain: --valid aa: $(of sentences 'of more than 10 tokens')" < err
+is "$(grep '"train"' said/log.jsonl | tail -n 1 | grep -o '"step":[0-9]*')" '"step":20'
+pretrain "${small[@]:1}" --train aa=aa.shd --train bb=bb.shd --objective tlm \
+    --parallel aa-bb=long,long --valid-parallel aa-bb=s,s --epochs 1 --batch 10 --out said2 2> err
+has "^pretrain: --parallel aa-bb: $(of pairs 'empty on a side, or of more than 10 tokens')$" < err
+! grep valid-parallel err || fail "validation pairs all of which fit"
+# (both texts and the pairs)
+is "$(grep '"train"' said2/log.jsonl | tail -n 1 | grep -o '"step":[0-9]*')" '"step":60'
+# one run of 12 positions for both sides and three specials holds 9 tokens
+pretrain "${small[@]:1}" --train aa=aa.shd --train bb=bb.shd --objective tlm --tlm-form ppa \
+    --parallel aa-bb=s,s --steps 0 --out said5 2> err
+has -x "pretrain: tlm: aa-bb: left out $(awk '2 * NF > 9 { n++ } END { printf "%d of %d pairs "\
+    "(%.1f%%)", n, NR, 100 * n / NR }' s), of more than 9 tokens together (--positions)" < err
+# MASS leaves out short ones, too (fewer than 5 tokens), and a translator's validation text is cut
+pretrain "${small[@]:1}" --train aa=aa.shd --objective mass --decoder-layers 1 --steps 0 \
+    --out said6 2> err
+has -x "pretrain: mass: aa: left out $(awk '{ all += NF } NF { lines++ } NF && NF < 5 {
+    n++; t += NF } END { printf "%d of %d sentences, %.1f%% of the tokens: of fewer than 5 tokens",
+        n, lines, 100 * t / all }' long) (--mass-min-len)" < err
+finetune "${small[@]:1}" --task mt --parallel aa-bb=s,s --valid aa-bb=long,long --steps 0 \
+    --out said7 2> err
+has -x 'finetune: --valid aa-bb: 1 of 202 sentences (0.5%) have more than 10 tokens, the rest of '\
+'which is not translated (--positions)' < err
+! grep 'left out' err || fail "all pairs are learnt from"
+finetune "${small[@]:1}" --task unmt --train aa=aa.shd --train bb=bb.shd --pseudo aa-bb=long,long \
+    --pseudo-steps 1 --valid aa-bb=s,s --steps 0 --out said8 2> err
+has "^finetune: --pseudo aa-bb: $(of pairs 'empty on a side, or of more than 10 tokens')$" < err
+# joined, with <s> and </s> of their own
+pretrain "${small[@]:1}" --train aa=aa.shd --train bb=bb.shd --objective tlm --stream 12 \
+    --stream-sentences --segment 12 --parallel aa-bb=long,long --steps 0 --out said3 2> err
+has -x "pretrain: --train aa: $(of sentences 'of more than 10 tokens')" < err
+has "^pretrain: --parallel aa-bb: $(of pairs 'empty on a side, or of more than 10 tokens')$" < err
+printf 'w1\tw2\nw1\tno\nno\tw2\n' > words
+pretrain "${small[@]:1}" --no-encoder-langs --train aa=aa.shd --train bb=bb.shd --objective align \
+    --dict aa-bb=words --dict-skip --steps 0 --out said4 2> err
+has -x 'pretrain: words: left out 2 of 3 lines (66.7%), with a token that the vocabulary '\
+'lacks' < err
+rm -r said*
+
 # a micro-batch with more rows than an int counts is refused by what they are, before memory is
 # taken for it: pairs as TLM reads them, both sides of translation, MASS's encoder and decoder, and
 # what is translated ahead

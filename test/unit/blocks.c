@@ -179,6 +179,31 @@ static void sizes_are_those_of_the_whole_text(void **state)
     }
 }
 
+static void what_is_too_long_is_counted(void **state)
+{
+    (void)state;
+    /* 555 of 5,000 sentences have 9 tokens, which with <s> and </s> do not fit 10; all have 555
+     * times 1 + ... + 9, and 1 + ... + 5 */
+    static const struct cut cuts[] = { { 0, false }, { 10, true }, { 10, false } };
+    for (int k = 0; k < 6; k++) {
+        struct corpus c;
+        struct corpora cs = one(&c, &cuts[k % 3], k < 3 ? 30000 : 0);
+        struct left_out x = corpus_left_out(&c, k % 3 == 0 ? 8 : 10);
+        assert_int_equal(!c.blocks, k >= 3);
+        if (k % 3 == 2) assert_true(x.n == 0 && x.tokens == 0);
+        else {
+            assert_true(x.n == 555 && x.tokens == 4995);
+            assert_true(x.of == 5000 && x.of_tokens == 24990);
+        }
+        /* reading it does not count it again */
+        struct sample s;
+        for (int i = 0; i < SENTENCES; i++) assert_int_equal(corpora_next(&cs, 10, &s), 0);
+        struct left_out again = corpus_left_out(&c, k % 3 == 0 ? 8 : 10);
+        assert_memory_equal(&x, &again, sizeof x);
+        corpora_free(&cs);
+    }
+}
+
 static void streams_are_cut_within_blocks(void **state)
 {
     (void)state;
@@ -265,6 +290,7 @@ int main(void)
         cmocka_unit_test(the_first_sample_of_a_group_is_found_at_once),
         cmocka_unit_test(the_tokens_that_occur_are_known),
         cmocka_unit_test(sizes_are_those_of_the_whole_text),
+        cmocka_unit_test(what_is_too_long_is_counted),
         cmocka_unit_test(streams_are_cut_within_blocks),
         cmocka_unit_test(memory_is_what_was_said),
         cmocka_unit_test(damage_is_found_before_training_begins),

@@ -38,6 +38,11 @@ static void is_block(const struct shard_block *b, const uint32_t *at, uint32_t s
     if (ids) assert_memory_equal(b->ids, ids, b->tokens * sizeof *ids);
 }
 
+static void is_left_out(const struct left_out *x, int n, int tokens, int of, int of_tokens)
+{
+    assert_true(x->n == n && x->tokens == tokens && x->of == of && x->of_tokens == of_tokens);
+}
+
 /* --- joined sentences ------------------------------------------------------------------------- */
 
 static void whole_sentences_fill_an_example(void **state)
@@ -49,25 +54,32 @@ static void whole_sentences_fill_an_example(void **state)
                           ids[] = { 0, 5, 6, 7, 1, 0, 8, 9, 10, 11, 12, 1,
                                     0, 13, 14, 1, 0, 15, 1, 0, 25, 1 };
     struct shard_block b = block(length, 7), *sides[2] = { &b };
-    assert_int_equal(join_whole(sides, 1, 10), 2);
+    struct left_out left = { 0 };
+    join_whole(sides, 1, 10, &left);
     is_block(&b, at, 3, ids);
+    is_left_out(&left, 1, 9, 6, 21);
     shard_block_free(&b);
     /* the other side fills up first, and has a sentence that is empty */
     static const int one[] = { 1, 1, 1, 1 }, two[] = { 4, 3, 0, 1 };
     static const uint32_t at_one[] = { 0, 3, 9 }, at_two[] = { 0, 6, 14 };
     struct shard_block c = block(one, 4), d = block(two, 4);
     sides[0] = &c, sides[1] = &d;
-    assert_int_equal(join_whole(sides, 2, 9), 1);
+    left = (struct left_out){ 0 };
+    join_whole(sides, 2, 9, &left);
     is_block(&c, at_one, 2, NULL);
     is_block(&d, at_two, 2, NULL);
+    is_left_out(&left, 1, 1, 4, 12);
     shard_block_free(&c);
     shard_block_free(&d);
     /* as long as an example is, and one token longer */
     static const int edge[] = { 8, 9 };
     b = block(edge, 2);
     sides[0] = &b;
-    assert_int_equal(join_whole(sides, 1, 10), 1);
+    left = (struct left_out){ .of = 2, .of_tokens = 3 };
+    join_whole(sides, 1, 10, &left);
     is_block(&b, (const uint32_t[]){ 0, 10 }, 1, NULL);
+    /* added to what was there: blocks of one text */
+    is_left_out(&left, 1, 9, 4, 20);
     shard_block_free(&b);
 }
 
@@ -78,15 +90,19 @@ static void streams_are_cut_into_equal_pieces(void **state)
     static const uint32_t ids[] = { 5, 6, 7, 1, 1, 8, 9, 1 };
     for (int most = 3; most <= 4; most++) {
         struct shard_block b = block(length, 3);
-        assert_int_equal(cut_block(&b, &(struct cut){ most, false }), 0);
+        struct left_out left = { 0 };
+        assert_int_equal(cut_block(&b, &(struct cut){ most, false }, &left), 0);
+        is_left_out(&left, 0, 0, 0, 0);
         is_block(&b, most == 3 ? (const uint32_t[]){ 0, 3, 6, 8 } : (const uint32_t[]){ 0, 4, 8 },
                  most == 3 ? 3 : 2, ids);
         shard_block_free(&b);
     }
     struct shard_block b = block(length, 3);
-    assert_int_equal(cut_block(&b, &(struct cut){ 10, true }), 0);
+    struct left_out left = { 0 };
+    assert_int_equal(cut_block(&b, &(struct cut){ 10, true }, &left), 0);
+    is_left_out(&left, 0, 0, 2, 5);
     is_block(&b, (const uint32_t[]){ 0, 9 }, 1, (const uint32_t[]){ 0, 5, 6, 7, 1, 0, 8, 9, 1 });
-    assert_int_equal(cut_block(&b, &(struct cut){ 0, true }), 0);
+    assert_int_equal(cut_block(&b, &(struct cut){ 0, true }, &left), 0);
     assert_int_equal(b.sentences, 1);
     /* places have 32 bits, with one or two specials of each sentence */
     b.sentences = 7;
@@ -96,7 +112,7 @@ static void streams_are_cut_into_equal_pieces(void **state)
     assert_true(!join_fits(&b, JOIN_WHOLE) && join_fits(&b, JOIN_STREAM));
     b.tokens += 7;
     assert_false(join_fits(&b, JOIN_STREAM));
-    assert_int_equal(cut_block(&b, &(struct cut){ 4, false }), -1);
+    assert_int_equal(cut_block(&b, &(struct cut){ 4, false }, &left), -1);
     assert_non_null(strstr(err_msg(), "more than 2^32 tokens"));
     shard_block_free(&b);
 }
@@ -166,9 +182,19 @@ static void each_pair_that_fits_comes_once_an_epoch(void **state)
     q.epoch = 2;
     assert_int_equal(pairs_next(&q, 9, 5, &x), 0);
     assert_int_equal(x.index, order[2][0]);
+    double tokens;
+    struct left_out left;
+    assert_true(pairs_size(&q, 5, &tokens, &left) == 3 && tokens == 6 + 6 + 8);
+    is_left_out(&left, 4, 2 + 2 + 7 + 9, 7, 40);
+    assert_true(pairs_size(&q, 6, &tokens, &left) == 5 && tokens == 36);
+    is_left_out(&left, 2, 4, 7, 40);
     assert_int_equal(pairs_join(&q, 3), -1);
     assert_non_null(strstr(err_msg(), "has 1 to 1 tokens on both sides, which is what an example "
                                       "of 3 can hold"));
+    /* joined, all that is left fits; of 5 and 3 as well, with <s> and </s> of each sentence */
+    assert_int_equal(pairs_join(&p, 7), 0);
+    assert_true(pairs_size(&p, 1, &tokens, &left) == 3 && tokens == 20 + 3 * 4);
+    is_left_out(&left, 4, 20, 7, 40);
     pairs_free(&p);
     pairs_free(&q);
 }
@@ -192,6 +218,12 @@ static void corpora_are_drawn_by_a_power_of_their_sizes(void **state)
         assert_true(corpus_tokens(&c[i]) == (i == 0 ? 24 : i == 1 ? 15 : 1));
         assert_int_equal(corpus_longest(&c[i], 7), i == 2 ? 1 : 7);
         assert_int_equal(corpus_longest(&c[i], 6), i == 2 ? 1 : i ? 2 : 3);
+        struct left_out left = corpus_left_out(&c[i], 6);
+        if (i == 0) is_left_out(&left, 1, 7, 15, 24);
+        if (i == 1) is_left_out(&left, 1, 7, 8, 15);
+        if (i == 2) is_left_out(&left, 0, 0, 1, 1);
+        left = corpus_left_out(&c[i], 7);
+        assert_true(left.n == 0 && left.tokens == 0);
     }
     for (int a = 0; a < 3; a++) {
         assert_int_equal(corpora_init(&cs, c, 3, alpha[a], 5), 0);
@@ -324,6 +356,7 @@ static void translations_are_found_either_way(void **state)
     p = dictionary("q\tx\na\tx\nb\tq\n", v, true);
     if (!p) fail_msg("%s", err_msg());
     assert_true(p->n == 1 && p->source[0] == 5 && p->target[0] == 8);
+    assert_true(p->lines == 3 && p->left_out == 2);
     token_pairs_free(p);
     assert_null(dictionary("q\tx\n", v, true));
     assert_non_null(strstr(err_msg(), "d: no line's two tokens are in the vocabulary"));
@@ -338,7 +371,7 @@ static void an_epoch_has_as_many_batches(void **state)
     static const int length[] = { 4, 6, 2 }, other[] = { 1, 2, 3 };
     struct corpus c = { .all = block(length, 3) };
     struct pairs p = pairs_of(length, other, 3);
-    struct inputs in = { .tokens = 8, .text = { .c = &c, .n = 1 } };
+    struct inputs in = { .tokens = 8, .longest = 6, .text = { .c = &c, .n = 1 } };
     /* 12 tokens, each sentence with <s> and </s> */
     assert_true(inputs_batches(&in) == 18 / 8.);
     in.stream = 4;
@@ -358,6 +391,11 @@ static void an_epoch_has_as_many_batches(void **state)
     assert_true(inputs_batches(&in) == (18 + 18) / 8.);
     in.whole_pairs = false;
     assert_true(inputs_batches(&in) == (18 + 9) / 8.);
+    /* without what is too long: 4 + 2 tokens, and the pairs 4 + 1 and 2 + 3 */
+    in.longest = 4, in.segment = 0;
+    assert_true(inputs_batches(&in) == (6 + 4 + 5 + 4) / 8.);
+    in.sentences = 2;
+    assert_true(inputs_batches(&in) == (2 + 2) / 2.);
     in.batches = 77;
     assert_true(inputs_batches(&in) == 77);
     struct pair_limits limits = { .most = 0 };

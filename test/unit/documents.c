@@ -38,6 +38,9 @@ static void runs_are_neighbouring_sentences_of_one_document(void **state)
     assert_int_equal(c.all.at[2] - c.all.at[1], 6);
     assert_int_equal(c.all.ids[10], VOCAB_SPECIALS + 10 + 5 + 19);
     assert_int_equal(c.parts, 4);
+    /* of 9 sentences 5, 4, 11 and 4 tokens long are in no run */
+    struct left_out left = corpus_left_out(&c, 10);
+    assert_true(left.n == 4 && left.tokens == 24 && left.of == 8 && left.of_tokens == 40);
     corpus_free(&c);
     static const int none[] = { 3, 0, 4, 0, 9, 9 };
     c = corpus(none, 6);

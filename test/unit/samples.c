@@ -142,16 +142,17 @@ static void a_text_whose_joined_tokens_do_not_fit_32_bits_is_refused(void **stat
 {
     (void)state;
     const struct cut stream = { 16, false }, whole = { 16, true };
+    struct left_out left = { 0 };
     struct shard_block b = { .sentences = 5, .tokens = UINT32_MAX - 4 };
-    assert_int_equal(cut_block(&b, &stream), -1);
+    assert_int_equal(cut_block(&b, &stream, &left), -1);
     assert_non_null(strstr(err_msg(), "more than 2^32 tokens"));
-    assert_int_equal(cut_block(&b, &whole), -1);
+    assert_int_equal(cut_block(&b, &whole, &left), -1);
     assert_int_equal(b.sentences, 5);
     assert_true(b.tokens == UINT32_MAX - 4);
     /* one less fits a stream, but not with two specials each */
     b.tokens--;
     assert_true(join_fits(&b, JOIN_STREAM));
-    assert_int_equal(cut_block(&b, &whole), -1);
+    assert_int_equal(cut_block(&b, &whole, &left), -1);
     struct pairs p = { .side = { { .sentences = 5, .tokens = 10 }, b }, .name = "de-en" };
     assert_int_equal(pairs_join(&p, 16), -1);
     assert_string_equal(err_msg(), "de-en: joined, its sentences have more than 2^32 tokens on a "
