@@ -126,6 +126,8 @@ static void flush_tokens(struct run *r)
 {
     const struct cache *cache = r->drop ? NULL : r->j->cache;
     struct bytes *to = r->to;
+    /* what comes after a word that cannot be cut is dropped: the error stays */
+    if (r->rc < 0) r->n = 0;
     /* what is fetched ahead beyond the last token: any entry will do */
     for (uint32_t i = r->n; i < r->n + AHEAD; i++) r->token[i].hash = 0;
     for (const struct token *k = r->token, *end = k + r->n; k < end; k++) {

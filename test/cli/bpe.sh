@@ -223,6 +223,15 @@ fails 1 'nul:2: byte 3 is NUL' vocab-count nul
 fails 1 'nul:2: byte 3 is NUL' bpe-learn nul
 bpe-apply -c codes.fast nul | bpe-apply --restore | cmp - nul
 fails 1 'glossary "\(": ' bpe-apply -c codes.fast --glossaries '('
+# a word on which the expression gives up ends it, and not only where it is the last one of a block
+{ printf 'x%.0s' {1..40}; printf '\n'; seq 400; } > steps; tr '\n' ' ' < steps > steps2
+for f in steps steps2; do
+    for c in codes.fast codes.sw; do
+        fails 1 'glossary on the word "x{40}": match limit exceeded' \
+            bpe-apply -q -c $c --glossaries '(x+x+)+[yz]' -o out $f
+        [ ! -e out ] || fail "$f: an output without the rest of its text"
+    done
+done
 fails 1 "^bpe-apply: nothere: .*; --glossaries takes one expression" \
     bpe-apply -c codes.fast --glossaries a nothere
 fails 2 'codes' bpe-apply
