@@ -346,10 +346,11 @@ static int parse(struct builder *b, const struct text *in, const char *line, siz
     if (space) {
         char *end;
         errno = 0;
-        /* strtoull accepts a sign, which no count has. */
+        /* strtoull accepts white space and a sign, which no count has. */
+        bool digit = space[1] >= '0' && space[1] <= '9';
         count = strtoull(space + 1, &end, 10);
         /* the number must be all that follows */
-        if (end != line + n || end == space + 1 || space[1] == '-' || space[1] == '+' || errno)
+        if (!digit || end != line + n || errno)
             return err_set(
                 "%s:%llu: \"%.40s\" is not a count; a vocabulary has \"token count\" on each line",
                 text_name(in), lineno, space + 1);

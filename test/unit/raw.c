@@ -307,6 +307,39 @@ static void lines_as_ids(void **state)
     vocab_free(v);
 }
 
+/* What to do where many tokens are unknown, by what the folder has: nothing, a tokeniser of our
+ * own, an imported one. */
+static void advice_names_what_cuts_text_for_the_model(void **state)
+{
+    (void)state;
+#define PIECES(kind) "{ \"kind\": \"" kind "\", \"layout\": \"bert\", \"ids\": { \"bos\": 0, " \
+                     "\"eos\": 1, \"pad\": 2, \"unk\": 3, \"mask\": 4 } }"
+    static const char cut[] = "cut it into tokens as the model's own text was (bpe-apply)",
+                      with[] = "if it is plain text, cut it with tokenize --subwords m";
+    static const struct { const char *pieces, *settings, *advice; } t[] = {
+        { NULL, NULL, cut },
+        { NULL, "", with },
+        { PIECES("bpe"), NULL, cut },
+        { PIECES("bpe"), "", with },
+        { PIECES("none"), NULL, cut },
+        { PIECES("none"), "", cut },
+        { PIECES("words"), NULL, with },
+        { PIECES("wordpiece"), NULL, with },
+        /* what is wrong with it is another's to say */
+        { "{", NULL, cut },
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        raw_close(folder(t[i].settings, CODES, "en"));
+        if (t[i].pieces) file_write("m/pieces.json", t[i].pieces, strlen(t[i].pieces));
+        char *got = reader_advice("m", false);
+        if (strcmp(got, t[i].advice)) fail_msg("%zu: %s", i, got);
+        free(got);
+        got = reader_advice("m", true);
+        assert_string_equal(got, "its language or script may be new to the model");
+        free(got);
+    }
+}
+
 int main(void)
 {
     if (scratch_enter() < 0) return 1;
@@ -317,6 +350,7 @@ int main(void)
         cmocka_unit_test(our_own_text_is_cut_by_codes_and_joined),
         cmocka_unit_test(words_and_where_they_end),
         cmocka_unit_test(lines_as_ids),
+        cmocka_unit_test(advice_names_what_cuts_text_for_the_model),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     scratch_leave();

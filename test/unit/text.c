@@ -257,6 +257,92 @@ static void fails(const char *path, int flags, const char *message)
     free(block);
 }
 
+/* `lines` lines of `length` bytes, the last one without newline if `open`. */
+static size_t lines_of(char *to, int lines, size_t length, bool open)
+{
+    char *p = to;
+    for (int i = 0; i < lines; i++) {
+        memset(p, 'x', length);
+        p += length;
+        *p++ = '\n';
+    }
+    return (size_t)(p - to) - open;
+}
+
+static void a_line_may_be_as_long_as_the_limit(void **state)
+{
+    (void)state;
+    static char s[400000];
+    text_limits_set(&(struct text_limits){ .line = 100, .window = 27 });
+    for (int open = 0; open < 2; open++) {
+        size_t n = lines_of(s, 3000, 100, open), k;
+        file_write("f", s, n);
+        char *all = all_lines("f", TEXT_UTF8, &k);
+        assert_int_equal(k, n);
+        assert_memory_equal(all, s, n);
+        free(all);
+        for (size_t want = 1; want < 1 << 20; want *= 1000) {
+            all = all_blocks("f", TEXT_UTF8, want, &k);
+            assert_int_equal(k, n);
+            assert_memory_equal(all, s, n);
+            free(all);
+        }
+        /* one byte more in the third line, and in the last of many */
+        n = lines_of(s, 2, 100, false);
+        file_write("f", s, n + lines_of(s + n, 1, 101, open));
+        fails("f", TEXT_UTF8,
+              "f:3: a line of more than 100 bytes; if this is text, raise --max-line");
+        n = lines_of(s, 3000, 100, false);
+        file_write("f", s, n + lines_of(s + n, 1, 101, open));
+        fails("f", TEXT_UTF8, "f:3001: a line of more than 100 bytes");
+        /* one that no buffer holds */
+        file_write("f", s, 4 + lines_of(s, 1, 390000, open));
+        fails("f", TEXT_UTF8, "f:1: a line of more than 100 bytes");
+    }
+    text_limits_set(&text_limits_default);
+}
+
+/* A part ends behind a newline, a space or a tab, has its line's number, and is about as long as
+ * asked for (256 KiB are read at a time). */
+static void long_lines_come_in_parts_that_cut_no_word(void **state)
+{
+    (void)state;
+    enum { N = 3000000, WANT = 1000, READ = 1 << 18 };
+    char *s = malloc(N + 1), *part = NULL;
+    size_t n = 0, at = 0, cap = 0, k, parts = 0;
+    for (int i = 0; n < N - 100; i++)
+        n += (size_t)sprintf(s + n, "word%d%c", i, i == 500 ? '\n' : i < 150000 ? '\t' : ' ');
+    n += (size_t)sprintf(s + n, "end");
+    file_write("long", s, n);
+    struct text *t = text_open("long", TEXT_UTF8);
+    for (; text_part(t, WANT, N, &part, &cap, &k) > 0; at += k, parts++) {
+        assert_in_range(k, 1, WANT + READ);
+        assert_memory_equal(part, s + at, k);
+        if (at + k < n) assert_non_null(strchr(" \t\n", part[k - 1]));
+        assert_int_equal(text_lineno(t), at ? 2 : 1);
+        assert_int_equal(text_had_newline(t), part[k - 1] == '\n');
+    }
+    assert_int_equal(at, n);
+    assert_true(parts > 10);
+    assert_int_equal(text_lines(t), 2);
+    text_close(t);
+    /* one word of READ + 1 bytes, with a limit of its half and of all of it */
+    memset(s, 'x', READ + 1);
+    file_write("word", s, READ + 1);
+    t = text_open("word", TEXT_UTF8);
+    assert_int_equal(text_part(t, WANT, READ / 2, &part, &cap, &k), -1);
+    assert_string_equal(err_msg(), "word:1: a word of more than 131072 bytes; if this is text, "
+                                   "give more memory (--memory)");
+    text_close(t);
+    t = text_open("word", TEXT_UTF8);
+    assert_int_equal(text_part(t, WANT, READ + 1, &part, &cap, &k), 1);
+    assert_int_equal(k, READ + 1);
+    assert_int_equal(text_part(t, WANT, READ + 1, &part, &cap, &k), 0);
+    text_close(t);
+    free(part);
+    free(s);
+}
+
 static void truncated_and_damaged_compressed_files_are_errors(void **state)
 {
     (void)state;
@@ -337,6 +423,115 @@ static void what_is_not_utf8_is_guessed_by_its_bytes(void **state)
     }
 }
 
+/* What is there of each kind, and the advice that follows: letters of ASCII; bytes of the rows C0,
+ * D0, E0 and F0; A0 to BF; 80 to 9F that Windows-1252 has; 8D, 8F and 9D, which 1250 has and 1252
+ * lacks; 81 and 90, which both lack. */
+struct kinds { int letters, row[4], mid, c1, polish, none; const char *advice; };
+
+/* Both ends of each kind by turns, a space behind each so that no two are one character; and some
+ * that are next to the letters. */
+static size_t bytes_of(const struct kinds *k, char *to)
+{
+    static const struct { const char *s; int n; } kind[9] = {
+        { "AZaz", 4 }, { "\xC0\xCF", 2 }, { "\xD0\xDF", 2 }, { "\xE0\xEF", 2 },
+        { "\xF0\xFF", 2 }, { "\xA0\xBF", 2 }, { "\x80\x9F", 2 }, { "\x8D\x8F\x9D", 3 },
+        { "\x81\x90", 2 },
+    };
+    const int times[9] = { k->letters, k->row[0], k->row[1], k->row[2], k->row[3],
+                           k->mid, k->c1, k->polish, k->none };
+    size_t n = 0;
+    for (int i = 0; i < 9; i++)
+        for (int j = 0; j < times[i]; j++) {
+            to[n++] = kind[i].s[j % kind[i].n];
+            to[n++] = ' ';
+        }
+    memcpy(to + n, "@[`{@[`{", 8);
+    return n + 8;
+}
+
+static void encodings_are_told_by_how_many_bytes_of_each_kind_there_are(void **state)
+{
+    (void)state;
+#define W1250 "run iconv (perhaps -f WINDOWS-1250 -t UTF-8)"
+#define W1251 "run iconv (if it is Cyrillic, -f WINDOWS-1251 -t UTF-8)"
+#define W1252 "run iconv (perhaps -f WINDOWS-1252 -t UTF-8)"
+#define KOI8 "run iconv (if it is Cyrillic, -f KOI8-R -t UTF-8)"
+    static const struct kinds t[] = {
+        /* more than 20 letters of an alphabet, and more than ASCII's */
+        { 0, { 0, 0, 0, 21 }, .advice = W1251 }, { 0, { 0, 0, 0, 20 }, .advice = "run iconv" },
+        { 0, { 0, 0, 21, 0 }, .advice = W1251 }, { 0, { 0, 0, 20, 0 }, .advice = "run iconv" },
+        { 0, { 0, 21, 0, 0 }, .advice = KOI8 },  { 0, { 0, 20, 0, 0 }, .advice = "run iconv" },
+        { 0, { 21, 0, 0, 0 }, .advice = KOI8 },  { 0, { 20, 0, 0, 0 }, .advice = "run iconv" },
+        { 20, { 0, 0, 21, 0 }, .advice = W1251 }, { 21, { 0, 0, 21, 0 }, .advice = W1252 },
+        /* more than nine tenths of the bytes: 27 of 30, 28 of 31 */
+        { 0, { 0, 0, 27, 0 }, .mid = 3, .advice = "run iconv" },
+        { 0, { 0, 0, 28, 0 }, .mid = 3, .advice = W1251 },
+        /* more than 80% in the last two rows, or less than 20%: 24 and 25, 6 and 5 of 30 */
+        { 0, { 3, 3, 12, 12 }, .advice = "run iconv" }, { 0, { 2, 3, 12, 13 }, .advice = W1251 },
+        { 0, { 12, 12, 3, 3 }, .advice = "run iconv" }, { 0, { 12, 13, 2, 3 }, .advice = KOI8 },
+        /* few letters beyond ASCII, but no fewer than in it */
+        { 2, { 1, 0, 0, 1 }, .c1 = 1, .advice = W1252 },
+        { 1, { 1, 0, 0, 1 }, .c1 = 1, .advice = "run iconv" },
+        /* more than 100 bytes, and more than a third of the letters */
+        { 302, { 0 }, .mid = 101, .advice = "run iconv" },
+        { 303, { 0 }, .mid = 101, .advice = W1252 },
+        { 299, { 0 }, .mid = 100, .advice = W1252 },
+        /* what 1250 has and 1252 lacks, alone */
+        { 5, { 0 }, .polish = 1, .advice = W1250 }, { 5, { 0 }, .polish = 3, .advice = W1250 },
+        { 5, { 0 }, .c1 = 2, .polish = 1, .advice = W1250 },
+        { 5, { 0 }, .polish = 3, .none = 1, .advice = "run iconv" },
+        { 5, { 0 }, .none = 1, .advice = "run iconv" },
+        { 5, { 0 }, .c1 = 2, .none = 2, .advice = "run iconv" },
+        /* marks of Windows, or five bytes */
+        { 5, { 0 }, .c1 = 1, .advice = W1252 }, { 5, { 0 }, .c1 = 2, .advice = W1252 },
+        { 5, { 0 }, .mid = 4, .advice = "run iconv" }, { 5, { 0 }, .mid = 5, .advice = W1252 },
+    };
+    static char s[2000];
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        const char *got = encoding_advice(s, bytes_of(&t[i], s), i % 2);
+        if (strcmp(got, t[i].advice)) fail_msg("%zu: %s, not %s", i, got, t[i].advice);
+    }
+    /* Python's codecs write these: Slovak and Polish in cp1250 */
+    assert_string_equal(encoding_advice("\x9D" "a\x9Ek\xFD chl\x9A\xBDv\n", 12, true), W1250);
+    assert_string_equal(encoding_advice("\x8Fr\xF3" "d\xB3o wody\n", 12, false), W1250);
+    /* more characters of UTF-8 than other bytes: damage */
+    assert_string_equal(encoding_advice("\xC3\xA4\xC3\xB6 \x93", 6, true), "run iconv");
+    assert_string_equal(encoding_advice("\xC3\xA4 \x93", 4, true), W1252);
+    /* the first 65,536 bytes are looked at */
+    static char most[65556];
+    memset(most, 'a', sizeof most);
+    most[0] = (char)0xE9;
+    most[65536] = (char)0x93;
+    assert_string_equal(encoding_advice(most, sizeof most, true), "run iconv");
+    most[65535] = (char)0x93;
+    assert_string_equal(encoding_advice(most, sizeof most, true), W1252);
+}
+
+static void wide_encodings_are_told_by_their_marks_and_zeros(void **state)
+{
+    (void)state;
+#define UTF(kind) "run iconv -f UTF-" kind " -t UTF-8"
+    static const struct { const char *s; size_t n; bool begins; const char *advice; } t[] = {
+        /* Unicode 15, table 23-6; elsewhere than at the beginning they are no marks */
+        { "\xFF\xFE\0\0", 4, true, UTF("32") }, { "\xFF\xFE\0\0a\0\0\0", 8, true, UTF("32") },
+        { "\xFF\xFE\0\0", 4, false, UTF("16LE") }, { "\xFF\xFE\0", 3, true, UTF("16") },
+        { "\xFF\xFE", 2, true, UTF("16") }, { "\xFE\xFF", 2, true, UTF("16") },
+        { "\xFE\xFF", 2, false, "run iconv" }, { "\xFF", 1, true, "run iconv" },
+        /* more than a tenth are zeros: two of 19 or three of 20, not two of 20 */
+        { "\xE9" "b\0d\0fghijklmnopqrst", 20, true, "run iconv" },
+        { "\xE9" "b\0d\0fghijklmnopqrs", 19, true, UTF("16BE") },
+        { "\xE9" "b\0d\0f\0hijklmnopqrst", 20, true, UTF("16BE") },
+        { "\xE9" "b\0d\0f\0hijklmnopqrst", 20, false, UTF("16LE") },
+        { "\xE9\0c\0e\0ghijklmnopqrst", 20, true, UTF("16LE") },
+        { "\xE9\0\0d\0\0ghijklmnopqrst", 20, true, UTF("16LE") },
+        { "\xE9\0c\0\0\0\0hijklmnopqrst", 20, true, UTF("16LE") },
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        const char *got = encoding_advice(t[i].s, t[i].n, t[i].begins);
+        if (strcmp(got, t[i].advice)) fail_msg("%zu: %s, not %s", i, got, t[i].advice);
+    }
+}
+
 static void each_maximal_invalid_part_becomes_one_replacement_character(void **state)
 {
     (void)state;
@@ -406,9 +601,13 @@ int main(void)
         cmocka_unit_test(plain_gzip_and_zstd_give_the_same_text_by_line_and_by_block),
         cmocka_unit_test(empty_files_lone_newlines_and_unfinished_last_lines_are_kept_apart),
         cmocka_unit_test(a_line_longer_than_any_buffer_comes_whole),
+        cmocka_unit_test(a_line_may_be_as_long_as_the_limit),
+        cmocka_unit_test(long_lines_come_in_parts_that_cut_no_word),
         cmocka_unit_test(truncated_and_damaged_compressed_files_are_errors),
         cmocka_unit_test(invalid_utf8_is_named_by_file_line_and_byte),
         cmocka_unit_test(what_is_not_utf8_is_guessed_by_its_bytes),
+        cmocka_unit_test(encodings_are_told_by_how_many_bytes_of_each_kind_there_are),
+        cmocka_unit_test(wide_encodings_are_told_by_their_marks_and_zeros),
         cmocka_unit_test(each_maximal_invalid_part_becomes_one_replacement_character),
         cmocka_unit_test(a_live_block_does_not_wait_for_more),
     };

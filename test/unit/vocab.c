@@ -16,11 +16,12 @@
 static void ids_begin_behind_the_specials_in_the_files_order(void **state)
 {
     (void)state;
-    const char *text = "the 10\n\xE2\x82\xAC@@ 7\n<s> 3\nlone\n";
+    const char *text = "the 10\n\xE2\x82\xAC@@ 7\n<s> 3\nlone\n"
+                       "zero 0\nnine 9\nmost 18446744073709551615\n";
     file_write("v", text, strlen(text));
     struct vocab *v = vocab_read("v");
     assert_non_null(v);
-    assert_int_equal(v->n, 9);
+    assert_int_equal(v->n, 12);
     assert_int_equal(vocab_id(v, "the", 3), 5);
     assert_int_equal(vocab_id(v, "\xE2\x82\xAC@@", 5), 6);
     assert_int_equal(vocab_id(v, "<s>", 3), 7); /* a token of the text, not the special */
@@ -33,6 +34,7 @@ static void ids_begin_behind_the_specials_in_the_files_order(void **state)
     assert_int_equal(v->count[5], 10);
     assert_int_equal(v->count[8], 0);           /* "lone": a token without a count */
     assert_int_equal(v->count[VOCAB_UNK], 0);
+    assert_true(v->count[9] == 0 && v->count[10] == 9 && v->count[11] == UINT64_MAX);
     vocab_free(v);
 }
 
@@ -254,6 +256,13 @@ static void bad_files_are_refused_with_their_line(void **state)
         { "", 0, "v: holds no token" },
         { "a 1\nb x\n", 8, "v:2: \"x\" is not a count" },
         { "a 1\nb -1\n", 9, "v:2: \"-1\" is not a count" },
+        { "a 1\nb +1\n", 9, "v:2: \"+1\" is not a count" },
+        { "a 1\nb \t1\n", 9, "v:2: \"\\x091\" is not a count" },
+        { "a 1\nb \n", 7, "v:2: \"\" is not a count" },
+        { "a :1\n", 5, "v:1: \":1\" is not a count" },
+        { "a /1\n", 5, "v:1: \"/1\" is not a count" },
+        { "a 1:\n", 5, "v:1: \"1:\" is not a count" },
+        { "a 18446744073709551616\n", 23, "v:1: \"18446744073709551616\" is not a count" },
         { "a 1\nb 99999999999999999999\n", 27, "v:2: \"99999999999999999999\" is not a count" },
         { "a 1\n\nb 1\n", 9, "v:2: expected one token" },
         { " 1\n", 3, "v:1: expected one token" },
