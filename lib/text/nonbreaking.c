@@ -8,6 +8,7 @@
 #include "common/mem.h"
 #include "common/text/symbols.h"
 #include "common/text/text.h"
+#include "lib/text/prop.h"
 
 /* Words, and the kind of each. */
 struct nonbreaking { struct symbols word; unsigned char *kind; size_t cap; };
@@ -20,7 +21,15 @@ static void add(struct nonbreaking *nb, const char *word, size_t n, int kind)
     nb->kind[i] = (unsigned char)kind;
 }
 
-static int is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+/* The bytes of the white space that ends before s[i]; 0: none does. Of Unicode, since the script
+ * reads lists as UTF-8. */
+static size_t space_before(const char *s, size_t i)
+{
+    size_t from = i - 1;
+    int len;
+    while (from && ((unsigned char)s[from] & 0xC0) == 0x80) from--;
+    return prop_of(prop_decode((const unsigned char *)s + from, &len)) & PROP_SPACE ? i - from : 0;
+}
 
 struct nonbreaking *nonbreaking_read(const char *path)
 {
@@ -36,12 +45,12 @@ struct nonbreaking *nonbreaking_read(const char *path)
         if (!n || s[0] == '#' || (n == 1 && s[0] == '0')) continue;   /* "0" is false in Perl */
         /* /(.*)[\s]+(#NUMERIC_ONLY#)/: the last mark that has white space before it; one space
          * goes, others stay. */
-        size_t key = n;
+        size_t key = n, space;
         int kind = NONBREAKING_YES;
         for (size_t i = n; i-- > 1; )
             if (n - i >= sizeof mark - 1 && !memcmp(s + i, mark, sizeof mark - 1)
-                && is_space(s[i - 1])) {
-                key = i - 1;
+                && (space = space_before(s, i))) {
+                key = i - space;
                 kind = NONBREAKING_NUMERIC;
                 break;
             }

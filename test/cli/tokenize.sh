@@ -45,6 +45,9 @@ for l in en de fr fi tdt ca so; do
         fail "by line: $l"
 done
 tokenize -l en --nonbreaking "$d/prefixes" -a -no-escape -x "$d/text" -o got; same got "$d/tok.en-a"
+# the script's other long options have one dash, too; behind -- they are files
+echo 'a&b' > ./-time
+is "$(tokenize -q -threads 2 -lines 3 -time -no-escape -- -time)" 'a & b'
 tokenize -l de --nonbreaking "$d/prefixes" -protected "$d/patterns" "$d/text" > got
 same got "$d/tok.de-protected"
 for l in en fr cs fi; do detokenize -l $l < "$d/tokens" > got; same got "$d/detok.$l"; done

@@ -95,6 +95,16 @@ static void protected_patterns_are_perls(void **state)
         { ";\\Bx", ";x a;x", "; x a ; x" },
         { ";x\\B", ";xa ;x-", ";x a ;x -" },
         { ";a\\b", ";a- ;ab", ";a - ;a b" },
+        /* at the end of the pattern; ½ is a number, and no digit */
+        { ";\\w", ";½ ;a", "; ½ ;a" },
+        { ";\\W", ";½ ;a", ";½ ; a" },
+        { ";[[:alpha:]\\w]", ";½ ;a", "; ½ ;a" },
+        { ";x\\E", ";xE ;x", ";xE ; x" },
+        { ";x\\l", ";xl ;x", ";xl ; x" },
+        { ";\\ux", ";ux ;x", ";ux ; x" },
+        { ";\\Ux", ";Ux ;x", ";Ux ; x" },
+        { ";\\lx", ";lx ;x", ";lx ; x" },
+        { ";\\Fx", ";Fx ;x", ";Fx ; x" },
     };
     file_write("none", "#\n", 2);
     struct nonbreaking *list = nonbreaking_read("none");
@@ -118,12 +128,67 @@ static void protected_patterns_are_perls(void **state)
     nonbreaking_free(list);
 }
 
+/* Which words a list names, and of which kind: what tokenizer.perl's load_prefixes (mosesdecoder
+ * 34452895, Perl 5.36) has for each of these lines. */
+static void lists_of_prefixes_are_read_as_the_script_reads_them(void **state)
+{
+    (void)state;
+    static const struct { const char *line, *word; int kind; } t[] = {
+        { "Dr", "Dr", NONBREAKING_YES },
+        { "No #NUMERIC_ONLY#", "No", NONBREAKING_NUMERIC },
+        { "Art\t#NUMERIC_ONLY#", "Art", NONBREAKING_NUMERIC },
+        /* one space goes */
+        { "pp  #NUMERIC_ONLY#", "pp ", NONBREAKING_NUMERIC },
+        /* what follows the mark is nothing; the last mark behind white space counts */
+        { "x #NUMERIC_ONLY# y", "x", NONBREAKING_NUMERIC },
+        { "w #NUMERIC_ONLY#v", "w", NONBREAKING_NUMERIC },
+        { "z #NUMERIC_ONLY# #NUMERIC_ONLY#", "z #NUMERIC_ONLY#", NONBREAKING_NUMERIC },
+        { "t #NUMERIC_ONLY##NUMERIC_ONLY#", "t", NONBREAKING_NUMERIC },
+        { "y#NUMERIC_ONLY#", "y#NUMERIC_ONLY#", NONBREAKING_YES },
+        { "u #NUMERIC_ONLY", "u #NUMERIC_ONLY", NONBREAKING_YES },
+        { " #NUMERIC_ONLY#", "", NONBREAKING_NUMERIC },
+        /* what is white space */
+        { "s\r#NUMERIC_ONLY#", "s", NONBREAKING_NUMERIC },
+        { "r\v#NUMERIC_ONLY#", "r", NONBREAKING_NUMERIC },
+        { "q\b#NUMERIC_ONLY#", "q\b#NUMERIC_ONLY#", NONBREAKING_YES },
+        { "p\x0E#NUMERIC_ONLY#", "p\x0E#NUMERIC_ONLY#", NONBREAKING_YES },
+        { "N\u00A0#NUMERIC_ONLY#", "N", NONBREAKING_NUMERIC },
+        { "M\u3000#NUMERIC_ONLY#", "M", NONBREAKING_NUMERIC },
+        { "L\xC2\x85#NUMERIC_ONLY#", "L", NONBREAKING_NUMERIC },
+        { "J\u00A0 #NUMERIC_ONLY#", "J\u00A0", NONBREAKING_NUMERIC },
+        { "K\u200B#NUMERIC_ONLY#", "K\u200B#NUMERIC_ONLY#", NONBREAKING_YES },
+        { "ä#NUMERIC_ONLY#", "ä#NUMERIC_ONLY#", NONBREAKING_YES },
+        /* "0" is false in Perl */
+        { "0", NULL, 0 }, { "00", "00", NONBREAKING_YES }, { "# c", NULL, 0 }, { "", NULL, 0 },
+        { "Cr\r", "Cr\r", NONBREAKING_YES },
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        file_write("list", t[i].line, strlen(t[i].line));
+        struct nonbreaking *list = nonbreaking_read("list");
+        assert_non_null(list);
+        if (t[i].word && nonbreaking_find(list, t[i].word, strlen(t[i].word)) != t[i].kind)
+            fail_msg("\"%s\" is not \"%s\" of kind %d", t[i].line, t[i].word, t[i].kind);
+        /* nothing else: not the whole line where a part of it is the word */
+        if (!t[i].word || strcmp(t[i].word, t[i].line))
+            assert_int_equal(nonbreaking_find(list, t[i].line, strlen(t[i].line)), NONBREAKING_NO);
+        nonbreaking_free(list);
+    }
+    /* the later line counts */
+    static const char twice[] = "a\na #NUMERIC_ONLY#\nb #NUMERIC_ONLY#\nb\n";
+    file_write("list", twice, sizeof twice - 1);
+    struct nonbreaking *list = nonbreaking_read("list");
+    assert_int_equal(nonbreaking_find(list, "a", 1), NONBREAKING_NUMERIC);
+    assert_int_equal(nonbreaking_find(list, "b", 1), NONBREAKING_YES);
+    nonbreaking_free(list);
+}
+
 int main(void)
 {
     if (scratch_enter() < 0) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_pass_gives_what_the_rules_give),
         cmocka_unit_test(protected_patterns_are_perls),
+        cmocka_unit_test(lists_of_prefixes_are_read_as_the_script_reads_them),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     scratch_leave();

@@ -243,7 +243,18 @@ static void words_and_where_they_end(void **state)
     raw_decode_word(p, "@@x@", 4, &out);
     assert_int_equal(out.n, 6);
     assert_memory_equal(out.p, "lo@@x@", 6);
+    /* as subword-nmt restores text: s/(@@ )|(@@ ?$)//g */
+    out.n = 0;
+    raw_decode_word(p, "lo@@ ", 5, &out);
+    raw_decode_word(p, "@@ x @@", 7, &out);
+    assert_int_equal(out.n, 4);
+    assert_memory_equal(out.p, "lox ", 4);
     tbuf_free(&out);
+    /* what stands behind a token is none of it */
+    struct raw_work *w = raw_work_new(p);
+    assert_true(raw_goes_on(p, w, "lo@@ w", 4, "w", 1));
+    assert_false(raw_goes_on(p, w, "lo@@ w", 3, "w", 1));
+    raw_work_free(w);
     raw_close(p);
     raw_close(folder(NULL, NULL, NULL));
     p = raw_open_words("m");

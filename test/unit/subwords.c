@@ -428,6 +428,71 @@ static void pieces_become_text_again(void **state)
     scratch_leave();
 }
 
+/* A vocab.txt without case and accents: what BertNormalizer, BertPreTokenizer and WordPiece of the
+ * tokenizers library 0.23.3 print, at the ends of ASCII's letters and marks and of the ideographs'
+ * blocks. (From U+2B820 on as BERT's own script, which has them as ideographs; the library begins
+ * at U+2B920.) */
+static void wordpiece_lowers_and_cuts_as_bert(void **state)
+{
+    (void)state;
+    static const struct { const char *line, *pieces; } t[] = {
+        { "AZ Za [Zz] @A {B} `", "a ##z z ##a [ z ##z [UNK] @ a { b [UNK] `" },
+        { "A@Z[a`z{b|~!/", "a @ z [ a ` z { b | ~ ! /" },
+        { "a0b a9b a!b a:b", "[UNK] [UNK] a ! b a [UNK] b" },
+        { "\u0130 I\u0307 \u00E4\u00C4 a\u0301z", "i i a ##a a ##z" },
+        { "\u03A3\u03A3 \u03A3", "\u03C3 ##\u03C3 \u03C3" },
+        /* controls and U+FFFD go, white space cuts */
+        { "a\x7F" "b a\u00AD" "b a\u200B" "b a\x0E" "b\x1F" "b a\uFFFD" "b a\uF8FF" "b",
+          "a ##b a ##b a ##b a ##b ##b a ##b a ##b" },
+        { "a\tb\u3000z", "a b z" },
+        /* the longest match, and nothing of a word that cannot be cut to its end */
+        { "bzzba azq qa", "b ##z ##z ##b ##a [UNK] [UNK]" },
+        { "a\u33FFb a\u3400b a\u4DBFb a\u4DC0b", "[UNK] a \u3400 b a \u4DBF b [UNK]" },
+        { "a\u4DFFb a\u4E00b a\u9FFFb a\uA000b", "[UNK] a \u4E00 b a \u9FFF b [UNK]" },
+        { "a\U0001FFFFb a\U00020000b a\U0002A6DFb a\U0002A6E0b",
+          "[UNK] a \U00020000 b a \U0002A6DF b [UNK]" },
+        { "a\U0002A6FFb a\U0002A700b a\U0002B73Fb a\U0002B740b a\U0002B81Fb",
+          "[UNK] a \U0002A700 b a \U0002B73F b a \U0002B740 b a \U0002B81F b" },
+        { "a\U0002B820b a\U0002CEAFb a\U0002CEB0b",
+          "a \U0002B820 b a \U0002CEAF b [UNK]" },
+        { "a\uFAFFb a\uFB00b a\U0002F7FFb a\U0002FA1Fb a\U0002FA20b",
+          "a \uFAFF b [UNK] [UNK] a \U0002FA1F b [UNK]" },
+    };
+    static const char vocab[] =
+        "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\na\nz\n##z\n##a\n##b\nb\n@\n[\n`\n{\n|\n~\n!\n/\ni\n"
+        "\u03C3\n##\u03C3\n\u33FF\n\u3400\n\u4DBF\n\u4DC0\n\u4DFF\n\u4E00\n\u9FFF\n\uA000\n"
+        "\U0001FFFF\n\U00020000\n\U0002A6DF\n\U0002A6E0\n\U0002A6FF\n\U0002A700\n"
+        "\U0002B73F\n\U0002B740\n\U0002B81F\n\U0002B820\n\U0002CEAF\n\U0002CEB0\n\uFAFF\n"
+        "\uFB00\n\U0002F7FF\n\U0002FA1F\n\U0002FA20\nx\n##yy\n##y\n";
+    assert_int_equal(scratch_enter(), 0);
+    assert_int_equal(file_write("vocab.txt", vocab, sizeof vocab - 1), 0);
+    struct subword_model *m = subword_open("vocab.txt", true);
+    if (!m) fail_msg("%s", err_msg());
+    void *w = subword_work_new(m);
+    struct tbuf out = { 0 };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        out.n = 0;
+        assert_int_equal(subword_line(m, w, t[i].line, strlen(t[i].line), &out), 0);
+        tbuf_byte(&out, 0);
+        assert_string_equal(out.p, t[i].pieces);
+    }
+    /* a word of 100 characters is cut, here into x, 49 ##yy and ##y; one of 101 is not */
+    char word[101];
+    memset(word, 'y', sizeof word);
+    word[0] = 'x';
+    out.n = 0;
+    assert_int_equal(subword_line(m, w, word, 100, &out), 0);
+    assert_int_equal(out.n, 1 + 49 * 5 + 4);
+    out.n = 0;
+    assert_int_equal(subword_line(m, w, word, 101, &out), 0);
+    assert_int_equal(out.n, 5);
+    assert_memory_equal(out.p, "[UNK]", 5);
+    tbuf_free(&out);
+    subword_work_free(w);
+    subword_free(m);
+    scratch_leave();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -438,6 +503,7 @@ int main(void)
         cmocka_unit_test(bytes_and_their_characters),
         cmocka_unit_test(each_setting_of_a_sentencepiece_model_is_the_librarys),
         cmocka_unit_test(a_folder_has_added_tokens), cmocka_unit_test(pieces_become_text_again),
+        cmocka_unit_test(wordpiece_lowers_and_cuts_as_bert),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
