@@ -344,6 +344,7 @@ int derive_run(struct derive *d, char *const *paths, int n, const char *out, boo
     const struct lines l = { .ctx = d,
                              .block = rows ? paragraphs : lines,
                              .paragraphs = rows,
+                             .header = d->o.header,
                              .work_new = work_new,
                              .work_free = work_free,
                              .line_buffered = line_buffered };

@@ -80,6 +80,14 @@ static bool paragraphs(struct run *r, struct item *it, bool last)
     return true;
 }
 
+/* The bytes of the header that a block begins with. */
+static size_t header(const struct run *r, const struct item *it)
+{
+    const char *s = it->in.p, *nl = memchr(s, '\n', it->in.n);
+    if (!r->l->header || r->at > 1 || it->at.line > 1 || (nl && empty_line(s, nl))) return 0;
+    return nl ? (size_t)(nl + 1 - s) : it->in.n;
+}
+
 /* What a block needs before it is handed out: 1, 0 if more has to be read first, -1 with a
  * message. */
 static int prepare(struct run *r, struct item *it, bool last)
@@ -92,7 +100,8 @@ static int prepare(struct run *r, struct item *it, bool last)
                        text_name(r->text), (unsigned long long)r->rest_line, PARAGRAPH_MOST >> 20);
     }
     it->at.unit = r->units;
-    if (r->l->block) r->units += units(r, it->in.p, it->in.n, &whole);
+    size_t from = r->l->paragraphs ? header(r, it) : 0;
+    if (r->l->block) r->units += units(r, it->in.p + from, it->in.n - from, &whole);
     return 1;
 }
 

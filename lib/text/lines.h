@@ -22,6 +22,8 @@ struct lines {
                  struct tbuf *out);
     /* block: no block ends within a run of lines that are not empty */
     bool paragraphs;
+    /* paragraphs: a first line that is not empty is none of a paragraph, and not counted as one */
+    bool header;
     void *(*work_new)(void *ctx);             /* NULL with a message */
     void (*work_free)(void *work);
     /* If not NULL, replaces a block before its lines are handed out; called block by block in the

@@ -62,6 +62,16 @@ is "$(paste -d '\n' p5 s/mono.xa |
 awk '{ for (i = 1; i <= NF; i++) print $i "\tT"; print "" }' s/mono.xa |
     $D --permute --seed 5 --format conll |
     awk -F '\t' 'NF { s = s (s == "" ? "" : " ") $1; next } { print s; s = "" }' | cmp - p5
+# ... also in the second block, behind a header that stands apart
+{ printf 'word\ttag\n\n'; awk '{ for (i = 1; i <= NF; i++) print $i "\tT"; print "" }' s/mono.xa
+} > apart
+is "$(($(wc -c < apart) > 300000))" 1
+sed 2d apart > above
+for header in apart above; do
+    cat $header | $D --permute --seed 5 --format conll --header | tail -n +2 |
+        awk -F '\t' 'NF { s = s (s == "" ? "" : " ") $1; next } s != "" { print s; s = "" }' |
+        cmp - p5
+done
 # All six orders of three words, equally often: chi-square of 5 degrees of freedom, 20.5 is its
 # 99.9%.
 chi() { awk -v want="$1" \
