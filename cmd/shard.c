@@ -55,14 +55,15 @@ static int info(const char *path)
     }
     shard_close(s);
     if (rc < 0) return -1;
+    char note[4 * sizeof i.note], lang[4 * sizeof i.lang];
+    /* Both are bytes of a stranger's file: shown as a terminal may see them. */
+    shown(lang, sizeof lang, i.lang, strlen(i.lang));
+    shown(note, sizeof note, i.note, strlen(i.note));
     printf("%s\n  language   %s\n  sentences  %" PRIu64 "\n  tokens     %" PRIu64
            "\n  unknown    %" PRIu64 "\n  blocks     %" PRIu64 "\n  vocabulary %" PRIu32
            " tokens, hash %016" PRIx64 "\n",
-           path, *i.lang ? i.lang : "(none)", i.sentences, i.tokens, i.unknown, i.blocks,
+           path, *lang ? lang : "(none)", i.sentences, i.tokens, i.unknown, i.blocks,
            i.vocab_size, i.vocab_hash);
-    char note[4 * sizeof i.note];
-    /* A note is bytes of a stranger's file: shown as a terminal may see it. */
-    shown(note, sizeof note, i.note, strlen(i.note));
     if (*i.note) printf("  note       %s\n", note);
     return 0;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
+#include "common/shown.h"
 #include "lib/cooc/skip.h"
 
 int cooc_view_init(struct cooc_view *w, const struct cooc *c, const struct vocab *v,
@@ -326,21 +327,25 @@ int cooc_stat(const struct cooc_view *w, struct out *out)
     const struct cooc_scheme *s = &c->scheme;
     FILE *f = out_stdio(out);
     char *skipped = mem_alloc(c->skip_size + 1);
+    /* languages are bytes of a stranger's file, and this is read on terminals */
+    char name[4 * COOC_LANG];
+    shown(name, sizeof name, c->ref, strlen(c->ref));
     fprintf(f,
             "window\t%u\nweights\t%s\nsides\t%s\noov\t%s\nunit\t%" PRIu64
             "\nvocabulary\t%u\nvocabulary hash\t%016" PRIx64 "\nreference\t%s\n"
             "skipped\t%s\n",
             s->window, cooc_weights_name(s->weights), cooc_sides_name(s->sides),
             cooc_oov_name(s->oov), s->unit, c->ids - VOCAB_SPECIALS, c->vocab_hash,
-            c->ref[0] ? c->ref : "-",
+            name[0] ? name : "-",
             c->skip_size ? cooc_skip_show(c->skip, c->skip_size, skipped, c->skip_size) : "-");
     free(skipped);
     fprintf(f, "language\tsentences\ttokens\tunknown\tpairs\trows\tmass\tlargest X\n");
     for (int k = w->first; k < w->last; k++) {
         const struct cooc_totals *t = &c->plane[k].total;
+        shown(name, sizeof name, t->lang, strlen(t->lang));
         fprintf(f,
                 "%s\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%" PRIu64 "\t%.6f\t%.6f\n",
-                t->lang[0] ? t->lang : "-", t->sentences, t->tokens, t->unknown, t->pairs, t->rows,
+                name[0] ? name : "-", t->sentences, t->tokens, t->unknown, t->pairs, t->rows,
                 (double)t->mass / (double)s->unit, (double)t->max / (double)s->unit);
     }
     uint32_t *n = mem_zero(c->ids, sizeof *n);

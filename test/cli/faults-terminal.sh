@@ -13,10 +13,15 @@ fails 1 'model_type.*\\x1B\]0;x\\x07' ckpt import -o out --lang-code xx m; clean
 printf '\x93NUMPY\1\0\x36\0{"descr": "\033[2J", "fortran_order": False, "shape": (1,)}' > x.npy
 fails 1 'x.npy' analogy --vec x.npy < /dev/null; clean fails.err
 
-# output: a shard's note
+# output: a shard's note and language
 awk 'BEGIN { printf "a\nb\n" }' > v
 printf 'a b\n' | binarize -q -v v -l en --note $'\033[2Jby hand' -o t.shd
 shard info t.shd > info; clean info; grep -qF 'note       \x1B[2Jby hand' info
+printf 'a b\n' | binarize -q -v v -l $'e\u009b2J\u202en' -o t.shd
+shard info t.shd > info
+grep -qxF '  language   e\xC2\x9B2J\xE2\x80\xAEn' info || fail "$(cat info)"
+cooc-count -q -v v -w 1 -o t.cooc t.shd; cooc-query -q --stat t.cooc > stat
+grep -q '^e\\xC2\\x9B2J\\xE2\\x80\\xAEn.1.2.0.' stat || fail "$(cat stat)"
 for bad in $'e\177n' $'e\033' 'e n'; do fails 2 'is not a language code' binarize -v v -l "$bad" t
 done
 
