@@ -262,3 +262,85 @@ for t in 1 3; do is "$(vocab-count --threads $t --whole-words many |
     tr '\n' ,)" "ball 300000,spielt 100000,"; done
 fails 2 'needs --whole-words' vocab-count --initial ▁ spm
 fails 2 'not empty' vocab-count --whole-words --initial '' spm
+
+echo "# bpe-apply: how many operations, by what mark, which of a vocabulary"
+printf 'a b 3\nab c</w> 2\n' > abc
+for of in -1:abc 0:abc '1:ab@@ c' 2:abc 3:abc; do
+    is "$(echo abc | bpe-apply -q -c abc -m "${of%%:*}")" "${of#*:}" "-m ${of%%:*}"
+done
+for mark in '|' '▁▁' @@@; do
+    is "$(echo abcabc | bpe-apply -q -c abc -s "$mark")" "ab$mark c$mark abc"
+    is "$(printf 'ab%s c%s abc@@ a%sb\nd%s\n' "$mark" "$mark" "$mark" "$mark" |
+        bpe-apply -q --restore -s "$mark")" "abcabc@@ a${mark}b"$'\n'd
+    printf 'ab%s 5\nc 5\n' "$mark" > marked; printf 'ab@@ 5\nc 5\nab 5\n' > other
+    # abc is in neither list; what its parts are called is what stands before the mark
+    is "$(echo abc | bpe-apply -q -c abc -s "$mark" --vocab marked)" "ab$mark c"
+    is "$(echo abc | bpe-apply -q -c abc -s "$mark" --vocab other)" "a$mark b$mark c"
+done
+printf 'abc 5\nab@@ 9\nc 9\n' > counts
+is "$(for n in 0 5 6 9 10; do echo abc | bpe-apply -q -c abc --vocab counts --min-count $n; done |
+    tr '\n' ,)" "abc,abc,ab@@ c,ab@@ c,abc," "a list of no token that is frequent enough is none"
+printf '\nb\n\n' > g; is "$(echo abc | bpe-apply -q -c abc --glossary-file g)" "a@@ b@@ c"
+printf '\nx\n\n' > g; is "$(echo abc | bpe-apply -q -c abc --glossary-file g)" abc
+for mark in '' 'a b' $'a\nb'; do
+    fails 2 '^bpe-apply: (--separator must be a word|-s: the value is empty)' \
+        bpe-apply -c abc -s "$mark" text
+done
+fails 2 '^bpe-apply: --min-count needs --vocab$' bpe-apply -c abc --min-count 1 text
+fails 2 'both with --input and as arguments' bpe-apply -c abc -i text text
+for o in vocab=v min-count=1 merges=1 seed=1 glossaries=x glossary-file=g cache=1M; do
+    fails 2 "^bpe-apply: --${o%=*} splits words, --restore joins them" bpe-apply --restore --$o text
+done
+
+echo "# bpe-learn: what it says of a text that has no more pairs, no words, or languages"
+: > empty
+is "$(printf 'ab\nab\nc\n' | bpe-learn 2> note)" "a b</w> 2"
+is "$(cat note)" "bpe-learn: 1 operations: no other pair occurs 2 times"
+is "$(printf 'ab\nab\nxy\n' | bpe-learn --min-frequency 1 -n 2 2> note)" $'a b</w> 2\nx y</w> 1'
+is "$(cat note)" ""
+is "$(echo ab | bpe-learn 2> note)" ""
+is "$(cat note)" "bpe-learn: 0 operations: no other pair occurs 2 times"
+fails 1 '^bpe-learn: empty: no words; there is nothing to learn from$' bpe-learn -o out empty
+fails 1 '^bpe-learn: empty: no words; ' bpe-learn -o out -i empty
+fails 1 '^bpe-learn: empty and the others: no words; ' bpe-learn -o out empty empty
+fails 1 '^bpe-learn: standard input: no words; ' bpe-learn -o out < empty
+fails 1 '^bpe-learn: empty and the others: no words; ' \
+    bpe-learn -q -o out --alpha 0.5 en=empty de=empty
+for i in {1..900}; do echo ab; done > most; for i in {1..100}; do echo xy; done > few
+bpe-learn -n 1 --alpha 0.5 en=most de=few 2> note > out; rm out
+is "$(grep weight note | tr '\n' ,)" \
+    "bpe-learn: en: 900 sentences, weight 0.8333,bpe-learn: de: 100 sentences, weight 2.5000,"
+# of nearly all sentences a language weighs 1; of r = 10 / 2^53 of them 1 / (root(r) (1 + root(r)))
+bpe-learn -n 1 --dict-input --alpha 0.5 --sentences en=9007199254740992 --sentences de=10 \
+    en=en.count de=de.count 2> note > out; rm out
+is "$(sed -n 's/.*weight //p' note | tr '\n' ,)" "1.0000,30011995.3594,"
+for bad in 9007199254740993 99999999999999999999 9x +9 ' 9' -1 x; do
+    fails 2 'LANG=N, with N of 1 or more' counted --alpha 0.5 --sentences de=9 --sentences "en=$bad"
+done
+fails 2 '--alpha needs inputs written LANG=FILE' bpe-learn --alpha 0.5
+fails 2 '"few" has no language; write LANG=FILE' bpe-learn --alpha 0.5 en=most few
+fails 2 'both with --input and as arguments' bpe-learn -i text text
+
+echo "# vocab-count: the most frequent, ties by bytes"
+printf 'b ab é\nc a c ab c z\n' > few
+is "$(vocab-count few | tr '\n' ,)" "c 3,ab 2,a 1,b 1,z 1,é 1,"
+for of in '0:c 3,ab 2,a 1,b 1,z 1,é 1,' '1:c 3,' '3:c 3,ab 2,a 1,' \
+    '9:c 3,ab 2,a 1,b 1,z 1,é 1,'; do
+    is "$(vocab-count --max-size "${of%%:*}" few | tr '\n' ,)" "${of#*:}" "--max-size ${of%%:*}"
+done
+for of in '1:c 3,ab 2,a 1,b 1,z 1,é 1,' '2:c 3,ab 2,' '3:c 3,' 4:; do
+    is "$(vocab-count --min-count "${of%%:*}" few | tr '\n' ,)" "${of#*:}" "--min-count ${of%%:*}"
+done
+is "$(vocab-count --min-count 2 --max-size 1 few)" "c 3"
+fails 2 'both with --input and as arguments' vocab-count -i text text
+
+echo "# binarize: a language's name has up to 31 bytes, a note up to 127"
+lang=abcdefghijklmnopqrstuvwxyz12345 note=$(printf 'n%.0s' {1..127})
+echo the | binarize -q -v vocab -l $lang --note "$note" > x.shd
+shard info x.shd | has -x "  language   $lang"; shard info x.shd | has -x "  note       $note"
+fails 2 'is not a language code' binarize -v vocab -l ${lang}6 -o out text
+fails 2 'is not a language code' binarize -v vocab -l a=b -o out text
+fails 2 'must be one line of at most 127 bytes' binarize -v vocab --note n$note -o out text
+fails 2 'must be one line of at most 127 bytes' binarize -v vocab --note $'a\nb' -o out text
+echo the | binarize -q -v vocab | shard info - | has -x '  language   (none)'
+[ ! -e out ]

@@ -408,6 +408,19 @@ static void bad_codes_are_refused_with_their_line(void **state)
         { "a b x\n", "c:1: \"x\" is not a count" },
         { "a b 18446744073709551616\n", "is not a count" },
         { "a b 3\na \xFF 2\n", "c:2: byte 3 is not UTF-8" },
+        { "a b 1:\n", "c:1: \"1:\" is not a count" },
+        { "a b 1/\n", "c:1: \"1/\" is not a count" },
+        { "a b -1\n", "c:1: \"-1\" is not a count" },
+        { "\na b\n", "c:1: 0 fields, expected 2" },
+        { "\n", "c: holds no merge operation" },
+        { "#version:\na b\n", "c:1: \"#version:\": expected version" },
+        { "#version: 0.20\na b\n", "expected version 0.1 or 0.2" },
+        { "#version: 0.0\na b\n", "expected version 0.1 or 0.2" },
+        { "#version: 1.2\na b\n", "expected version 0.1 or 0.2" },
+        { "#version: 0.2.1\na b\n", "expected version 0.1 or 0.2" },
+        { "#version: 0.2 a\na b\n", "expected version 0.1 or 0.2" },
+        /* only the first line says it */
+        { "a b\n#version: 0.2 a\n", "c:2: 3 fields, expected 2" },
     };
     struct codes c;
     for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
@@ -438,12 +451,123 @@ static void bad_codes_are_refused_with_their_line(void **state)
     assert_true(c.n == 3 && c.v[0].count == 3 && c.v[1].count == 10);
     assert_true(c.v[2].count == UINT64_MAX && c.format == CODES_FASTBPE && c.version == 2);
     codes_free(&c);
+    /* what --merges leaves out is checked */
+    assert_int_equal(codes_parse(&c, "c", "a b\nc d\ne\n", 10, 1), -1);
+    assert_non_null(strstr(err_msg(), "c:3: 1 fields"));
     static const char ends[] = "a b \r\r \r\nc d\r "; /* lines end before any mixture of these */
     assert_int_equal(codes_parse(&c, "c", ends, sizeof ends - 1, 0), 0);
     assert_int_equal(c.n, 2);
     assert_int_equal(c.bytes_n, 4);
     assert_memory_equal(c.bytes, "abcd", 4);
     codes_free(&c);
+}
+
+static void is_written(struct codes *c, enum codes_format format, const char *want)
+{
+    FILE *f = fopen("written", "w");
+    codes_write(c, format, f);
+    fclose(f);
+    size_t n;
+    char *got = file_read("written", &n);
+    assert_string_equal(got, want);
+    struct codes back;
+    if (codes_parse(&back, "written", got, n, 0) < 0) fail_msg("%s", err_msg());
+    assert_int_equal(back.n, c->n);
+    assert_int_equal(back.bytes_n, c->bytes_n);
+    assert_memory_equal(back.bytes, c->bytes, c->bytes_n);
+    assert_int_equal(back.version, c->version);
+    assert_int_equal(back.format, format);
+    codes_free(&back);
+    free(got);
+}
+
+/* In either format, as its own program reads it; a merge that looks like the version line begins
+ * with a space where it would stand first. */
+static void codes_are_written_as_they_are_read(void **state)
+{
+    (void)state;
+    struct codes c;
+    assert_int_equal(codes_parse(&c, "c", "a b 3\nab c</w> 0\n", 17, 0), 0);
+    is_written(&c, CODES_FASTBPE, "a b 3\nab c</w> 0\n");
+    is_written(&c, CODES_SUBWORD_NMT, "#version: 0.2\na b\nab c</w>\n");
+    codes_free(&c);
+    assert_int_equal(codes_parse(&c, "c", "a b\nb </w>\n", 11, 0), 0);
+    assert_int_equal(c.version, 1);
+    is_written(&c, CODES_SUBWORD_NMT, "a b\nb </w>\n");
+    codes_free(&c);
+    static const struct { const char *left, *fast; } t[] = {
+        { "#version:", " #version: a 7\n#version: b 7\n" },
+        { "#version:x", " #version:x a 7\n#version:x b 7\n" },
+        { "#version", "#version a 7\n#version b 7\n" },
+        { "#Version:", "#Version: a 7\n#Version: b 7\n" },
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        codes_init(&c, CODES_FASTBPE);
+        codes_add(&c, t[i].left, strlen(t[i].left), "a", 1, 7);
+        codes_add(&c, t[i].left, strlen(t[i].left), "b", 1, 7);
+        is_written(&c, CODES_FASTBPE, t[i].fast);
+        char want[64];
+        snprintf(want, sizeof want, "#version: 0.2\n%s a\n%s b\n", t[i].left, t[i].left);
+        is_written(&c, CODES_SUBWORD_NMT, want);
+        codes_free(&c);
+    }
+}
+
+/* Lines of "word count", as written or, for learning, without carriage returns and spaces around
+ * the word and the line. NULL: refused; "": passed over. */
+static void counts_are_read_line_by_line(void **state)
+{
+    (void)state;
+    static const struct { const char *line; size_t n; const char *word, *stripped; uint64_t count;
+    } t[] = {
+        { "a 0", 3, "a", "a", 0 },
+        { "a 18446744073709551615", 22, "a", "a", UINT64_MAX },
+        { "a 18446744073709551616", 22, NULL, NULL, 0 },
+        { "a 99999999999999999999", 22, NULL, NULL, 0 },
+        { "a 05", 4, "a", "a", 5 },
+        { "a\tb 7", 5, "a\tb", "a\tb", 7 },
+        { "a 1:", 4, NULL, NULL, 0 },
+        { "a 1/", 4, NULL, NULL, 0 },
+        { "a -1", 4, NULL, NULL, 0 },
+        { "a +1", 4, NULL, NULL, 0 },
+        { "a b 5", 5, NULL, NULL, 0 },
+        { "a\0b 5", 5, NULL, NULL, 0 },
+        { "5", 1, NULL, NULL, 0 },
+        { "", 0, NULL, NULL, 0 },
+        { " 5", 2, NULL, NULL, 0 },
+        { "a  5", 4, NULL, "a", 5 },
+        { "a 5 ", 4, NULL, "a", 5 },
+        { "a 5\r", 4, NULL, "a", 5 },
+        { "\ra\r 5 \r", 7, NULL, "a", 5 },
+        { "\ra 5", 4, "\ra", "a", 5 },
+        { "a\r 5", 4, "a\r", "a", 5 },
+        { "\r 5", 3, "\r", "", 5 },
+        { "\r\r 5", 4, "\r\r", "", 5 },
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++)
+        for (int strip = 0; strip < 2; strip++) {
+            const char *want = strip ? t[i].stripped : t[i].word;
+            char line[64];
+            memcpy(line, t[i].line, t[i].n);
+            line[t[i].n] = '\n';
+            file_write("counts", line, t[i].n + 1);
+            struct word_counts *w = word_counts_new(1);
+            struct text *in = text_open("counts", TEXT_UTF8);
+            int rc = words_read_counts(w, in, strip ? WORDS_STRIP_CR : 0);
+            text_close(in);
+            size_t n;
+            struct counted_word *v = word_counts_list(w, &n);
+            if (rc != (want ? 0 : -1) || n != (want && *want))
+                fail_msg("\"%s\" (%d): %d, %zu words", t[i].line, strip, rc, n);
+            if (!want) assert_string_equal(err_msg(), "counts:1: expected \"word count\"");
+            if (n) {
+                assert_int_equal(v[0].n, strlen(want));
+                assert_memory_equal(v[0].s, want, v[0].n);
+                assert_true(v[0].count == t[i].count);
+            }
+            free(v);
+            word_counts_free(w);
+        }
 }
 
 /* --- counting, cache, glossaries --- */
@@ -570,6 +694,8 @@ int main(void)
         cmocka_unit_test(a_limited_vocabulary_takes_pieces_apart_until_they_are_in_it),
         cmocka_unit_test(a_last_piece_of_version_1_is_taken_apart_by_what_ends_words),
         cmocka_unit_test(bad_codes_are_refused_with_their_line),
+        cmocka_unit_test(codes_are_written_as_they_are_read),
+        cmocka_unit_test(counts_are_read_line_by_line),
         cmocka_unit_test(counts_do_not_depend_on_threads),
         cmocka_unit_test(words_are_listed_by_their_counts),
         cmocka_unit_test(a_full_cache_forgets_nothing_it_has),
