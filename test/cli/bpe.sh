@@ -82,6 +82,13 @@ for seed in 1 1 2; do
 done > drops
 is "$(sed -n 1p drops)" "$(sed -n 4p drops)"
 is "$(sort -u drops | wc -l)" 2 "two seeds, two texts"
+# lines draw by their numbers, wherever the blocks of 256 KiB end that are read
+for i in 1 2 3 4 5; do cat text; done > five
+for c in codes.fast codes.sw; do
+    bpe-apply -q -c $c --dropout 0.3 five > whole
+    # (a pipe gives 64 at most)
+    cat five | bpe-apply -q -c $c --dropout 0.3 --line-buffered | same - whole
+done
 bpe-apply -c codes.fast --dropout 0.3 < text | bpe-apply --restore | cmp - text
 bpe-apply -c codes.fast --dropout 1 < text | cmp - <(sed 's/[^ ]/&@@ /g; s/@@  / /g; s/@@ $//' text)
 
@@ -276,6 +283,13 @@ for mark in '|' '▁▁' @@@; do
     # abc is in neither list; what its parts are called is what stands before the mark
     is "$(echo abc | bpe-apply -q -c abc -s "$mark" --vocab marked)" "ab$mark c"
     is "$(echo abc | bpe-apply -q -c abc -s "$mark" --vocab other)" "a$mark b$mark c"
+done
+# a word that was seen is printed as it was at first, however long its pieces and their marks are
+mark=$(printf '%.0s#' {1..300})
+for n in 15 16 17 218 219 254 255 256 257; do
+    word=$(printf 'q%.0s' $(seq $n))
+    bpe-apply -q -c abc -s "$mark" <<< "$word $word abc $word" |
+        same - <(sed "s/q/q$mark /g; s/q$mark \( \|\$\)/q\1/g" <<< "$word $word abc $word")
 done
 printf 'abc 5\nab@@ 9\nc 9\n' > counts
 is "$(for n in 0 5 6 9 10; do echo abc | bpe-apply -q -c abc --vocab counts --min-count $n; done |

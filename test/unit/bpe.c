@@ -274,6 +274,12 @@ static void words_are_split_as_by_looking_for_the_earliest_operation(void **stat
             random_word(word, 300);
             check_word(b, s, &c, word);
         } /* past the plain scan */
+        /* and where it ends: at 80 characters */
+        for (int n = 77; n < 84; n++) {
+            for (int i = 0; i < n; i++) word[i] = "abcd"[rng_next_below(&rng, 1 + (uint64_t)n % 4)];
+            word[n] = 0;
+            check_word(b, s, &c, word);
+        }
         bpe_scratch_free(s);
         bpe_free(b);
         codes_free(&c);
