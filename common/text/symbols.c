@@ -31,7 +31,8 @@ uint32_t symbols_add(struct symbols *s, const char *p, size_t n)
         slot = find(s, p, n);
     }
     uint64_t at = s->at[s->n];
-    mem_room(&s->bytes, &s->bytes_cap, (size_t)at + n, 1);
+    /* + 1: the first one may be empty, and is somewhere, too */
+    mem_room(&s->bytes, &s->bytes_cap, (size_t)at + n + 1, 1);
     mem_room(&s->at, &s->at_cap, (size_t)s->n + 2, sizeof *s->at);
     memcpy(s->bytes + at, p, n);
     s->at[s->n + 1] = at + n;
