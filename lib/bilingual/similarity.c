@@ -1,5 +1,6 @@
 #include "lib/bilingual/similarity.h"
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
@@ -59,8 +60,11 @@ static double pearson(const struct sums *t, double count, double *vx, double *vz
     return (t->xz - t->x * t->z / count) / sqrt(*vx * *vz);
 }
 
+/* Cosines come in float32: a spread below their rounding is none. */
+static bool varies(double v, double count) { return v >= count * 1e-13; }
+
 /* Half of the 95% interval of r by the jackknife (Efron 1979): each word in turn is left out, with
- * all of its cosines. */
+ * all of its cosines. NaN: without one of the words the others have no r. */
 static double jackknife(const struct sums *all, const struct sums *word, size_t n)
 {
     /* pairs without word i */
@@ -71,6 +75,7 @@ static double jackknife(const struct sums *all, const struct sums *word, size_t 
         /* all - what i takes part in: n sums and not n^2 */
         sums_add(&t, &word[i], -1);
         double r = pearson(&t, count, &vx, &vz);
+        if (!varies(vx, count) || !varies(vz, count)) return NAN;
         sum += r;
         squares += r * r;
     }
@@ -101,10 +106,9 @@ static int correlate(const float *X, int dx, const float *Z, int dz, size_t n, d
     for (int i = 0; i < par_threads(); i++) free(s.tile[i]);
     free(s.tile);
     free(s.sum);
-    /* Cosines come in float32: a spread below their rounding is none. */
-    if (vx < count * 1e-13 || vz < count * 1e-13)
+    if (!varies(vx, count) || !varies(vz, count))
         return err_set("RSIM is not defined: the similarities of the %s words do not vary",
-                       vx < count * 1e-13 ? "source" : "target");
+                       !varies(vx, count) ? "source" : "target");
     return 0;
 }
 

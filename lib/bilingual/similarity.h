@@ -19,7 +19,7 @@ struct similarity {
      * component */
     double above;
     /* half of the 95% interval: 1.96 standard errors by the jackknife over pairs, since the cosines
-     * of a word are not independent */
+     * of a word are not independent; NaN where the others have no r without one of the pairs */
     double rsim_ci;
     double cosine_ci, forward_ci, backward_ci;    /* 1.96 s / sqrt n */
     double above_ci;         /* by the jackknife over pairs */

@@ -45,12 +45,10 @@ static bool is_punctuation(const struct answer_judge *j, uint32_t c)
     return j->rules == ANSWER_MLQA && (U_GET_GC_MASK((UChar32)c) & U_GC_P_MASK);
 }
 
-/* Python's \w: a letter, a number of any kind, or "_"; marks are none. */
+/* Python's \w: a letter, a number of any kind, or "_"; marks are none. Text is in lower case. */
 static bool is_word(uint32_t c)
 {
-    if (c < 128)
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9')
-               || c == '_';
+    if (c < 128) return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
     return (U_GET_GC_MASK((UChar32)c) & U_GC_L_MASK)
         || u_getIntPropertyValue((UChar32)c, UCHAR_NUMERIC_TYPE) != U_NT_NONE;
 }

@@ -65,8 +65,8 @@ char *content_begin(const struct content *c)
     return p;
 }
 
-/* Removes the double quotes of a field, which then ends at *end; returns the place after the
- * closing one. */
+/* Removes the double quotes of a field, which then ends at *end; returns the place of the tab after
+ * it, or of the line's end. */
 static char *unquote(char *from, char **end)
 {
     char *to = from;
@@ -76,6 +76,8 @@ static char *unquote(char *from, char **end)
         if (*from == '"') from++;
         *to++ = *from;
     }
+    /* what follows the closing quote belongs to the field, as Python's csv has it */
+    while (*from && *from != '\t') *to++ = *from++;
     *end = to;
     return from;
 }

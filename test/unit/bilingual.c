@@ -1029,6 +1029,32 @@ static void two_spaces_are_as_alike_as_all_pairs_say(void **state)
     vectors_free(b);
 }
 
+/* Three words at right angles and one between two of them: of cosines 0 0 0 0 .6 .8 and 0 0 0 0 .8
+ * .6 r is (6 * .96 - 1.4 * 1.4) / (6 - 1.4 * 1.4) = 95 / 101. Without the fourth word all cosines
+ * are 0: r has no value then, and no interval. */
+static void words_that_one_word_alone_tells_apart_have_no_interval(void **state)
+{
+    (void)state;
+    struct vectors *a = vectors_new(3), *b = vectors_new(3);
+    const float fourth[2][3] = { { 0.6f, 0.8f, 0 }, { 0.8f, 0.6f, 0 } };
+    struct word_pairs p = { 0 };
+    struct similarity r;
+    for (uint32_t i = 0; i < 3; i++) {
+        const float x[3] = { i == 0, i == 1, i == 2 };
+        vectors_add(a, "w", 1, x);
+        vectors_add(b, "w", 1, x);
+    }
+    vectors_add(a, "w", 1, fourth[0]);
+    vectors_add(b, "w", 1, fourth[1]);
+    for (uint32_t i = 0; i < 4; i++) word_pairs_add(&p, i, i);
+    assert_int_equal(similarity_measure(a, b, &p, &r), 0);
+    assert_near(r.rsim, 95 / 101.0, 1e-6);
+    assert_true(isnan(r.rsim_ci) && !isnan(r.cosine_ci));
+    word_pairs_free(&p);
+    vectors_free(a);
+    vectors_free(b);
+}
+
 int main(void)
 {
     if (scratch_enter() < 0) return 1;
@@ -1047,6 +1073,7 @@ int main(void)
         cmocka_unit_test(pairs_are_mined_best_first_and_once),
         cmocka_unit_test(pairs_without_a_score_are_passed_over),
         cmocka_unit_test(two_spaces_are_as_alike_as_all_pairs_say),
+        cmocka_unit_test(words_that_one_word_alone_tells_apart_have_no_interval),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     scratch_leave();

@@ -83,6 +83,13 @@ static void xtreme_pairs(void **state)
     GOOD(quoted, .csv = true);
     assert_string_equal(set.v[0].text[0], "a \"b\" c");
     assert_string_equal(set.v[0].text[1], "d");
+    /* as Python's csv.reader(delimiter="\t") cuts them: after the closing quote the field goes on,
+     * a quote within a field is a character, and a tab within quotes, too */
+    GOOD("\"a \"\"b\"\"\" c\"d\te\"f\"\tneutral\n\"g\th\"\t\"\"\tentailment\n", .csv = true);
+    assert_string_equal(set.v[0].text[0], "a \"b\" c\"d");
+    assert_string_equal(set.v[0].text[1], "e\"f\"");
+    assert_string_equal(set.v[1].text[0], "g\th");
+    assert_string_equal(set.v[1].text[1], "");
     GOOD("a\tb\t1\nc\td\t0\n", 0);
     assert_int_equal(set.labels.n, 2);
     GOOD("a\tb\nc\td\n", .kind = LABELLED_PAIRS);

@@ -209,6 +209,29 @@ static void cells_act_as_their_points(void **state)
     free(Y);
 }
 
+/* A point, and two that are (2, 8) and (2, 5) away: the square around all three is 8 wide, the
+ * quarter with the two 4, and their mean (2, 6.5) lies sqrt(46.25) away. 4 / sqrt(46.25) is 0.5882:
+ * with a theta above it the two act as one point of weight 2, else as themselves. */
+static void a_cell_is_one_point_where_it_is_narrow_for_its_distance(void **state)
+{
+    (void)state;
+    for (int swap = 0; swap < 2; swap++) {
+        const double place[6] = { 1, 10, 3, 18, 3, 15 };
+        double Y[6], force[2];
+        for (int i = 0; i < 6; i++) Y[swap ? i ^ 1 : i] = place[i];
+        struct quadtree *t = quadtree_new(3);
+        quadtree_build(t, Y);
+        double one = 2 / 47.25, far = 1 / 69.0, near = 1 / 30.0;
+        assert_near(quadtree_repulsion(t, Y, 0, 0.589, force), one, 1e-15);
+        assert_near(force[swap], -one / 47.25 * 2, 1e-15);
+        assert_near(force[!swap], -one / 47.25 * 6.5, 1e-15);
+        assert_near(quadtree_repulsion(t, Y, 0, 0.588, force), far + near, 1e-15);
+        assert_near(force[swap], -(far * far + near * near) * 2, 1e-15);
+        assert_near(force[!swap], -(far * far * 8 + near * near * 5), 1e-15);
+        quadtree_free(t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -218,6 +241,7 @@ int main(void)
         cmocka_unit_test(a_first_step_follows_scikit_learns_gradient),
         cmocka_unit_test(planes_are_as_good_as_scikit_learns),
         cmocka_unit_test(cells_act_as_their_points),
+        cmocka_unit_test(a_cell_is_one_point_where_it_is_narrow_for_its_distance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
