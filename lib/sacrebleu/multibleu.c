@@ -92,8 +92,11 @@ static int read_all(char *const *args, int n_args, const char *path, bool lower,
             free(name);
         }
         /* opened although it is missing where there is no other, for the message */
-        if (status == 0 && (exists(stem, "", -1) || *n == 0))
-            status = read_ref(ref, &cap, n, stem, lower);
+        if (status == 0 && (exists(stem, infix, -1) || *n == 0)) {
+            char *name = join(stem, infix, -1);
+            status = read_ref(ref, &cap, n, name, lower);
+            free(name);
+        }
     }
     return status < 0 ? -1 : corpus_read_bytes(hyp, path, lower);
 }

@@ -15,8 +15,8 @@ int multibleu_segments(const struct segments *hyp, const struct segments *ref, i
 
 /* The whole script: reads hypotheses (path NULL: standard input) and references, writes the line.
  * A single reference argument may be a stem: the script reads STEM0, STEM1, ... and STEM, or
- * STEM.ref0, ... where there is neither STEM nor STEM0. -1 with a message; where there is nothing
- * to score, after the line. */
+ * STEM.ref0, ... and STEM.ref where there is neither STEM nor STEM0. -1 with a message; where there
+ * is nothing to score, after the line. */
 int multibleu_print(char *const *args, int n_args, const char *path, bool lower, FILE *to,
                     struct result_rows *rows);
 

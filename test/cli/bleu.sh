@@ -89,6 +89,11 @@ is "$(bleu -lc -b lower < upper)" 100.0
 # multi-bleu's references by name; one that is longer, one that is empty
 bleu --multi unicode/ref0 unicode/ref1 < unicode/hyp1 > got
 bleu --multi unicode/ref < unicode/hyp1 > want; same got want
+# the script's stem becomes STEM.ref where STEM.ref0 is all there is, and then the file of that name
+# is a reference, too: -e "$stem" after $stem .= ".ref"
+echo a b c d > s.ref0; echo a b c e > s.ref; echo a b d e > s.ref1
+is "$(bleu --multi s < s.ref)" \
+    'BLEU = 100.00, 100.0/100.0/100.0/100.0 (BP=1.000, ratio=1.000, hyp_len=4, ref_len=4)'
 printf 'a b\n' > one.line; printf 'a b\nc d\n' > two.lines; echo > blank
 is "$(bleu --multi two.lines < one.line 2> err)" \
     "BLEU = 0.00, 100.0/100.0/0.0/0.0 (BP=1.000, ratio=1.000, hyp_len=2, ref_len=2)"
