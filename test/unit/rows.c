@@ -8,6 +8,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/rng.h"
+#include "lib/labelled/examples.h"
 #include "lib/labelled/windows.h"
 #include "test/unit/scratch.h"
 
@@ -125,7 +126,23 @@ static void windows_by_hand(void **state)
     assert_int_equal(w.v[0].tokens, 0);
     o.longest = 6;
     assert_int_equal(windows_make(&w, &o, &q, &c, NULL), -1);
+    assert_string_equal(err_msg(), "windows of 6 rows have no room for context after a question of "
+                                   "2 tokens; raise --longest");
+    o = (struct window_options){ PAIR_ONE, 6, 2, 1 };
+    assert_int_equal(windows_make(&w, &o, &q, &c, NULL), 0);
+    assert_int_equal(w.n, 20);
+    /* windows may lie end to end, but not leave a token between them */
+    o = (struct window_options){ PAIR_ONE, 15, 2, 10 };
+    assert_int_equal(windows_make(&w, &o, &q, &c, &(struct answer_place){ 4 * 9, 4 * 10 }), 0);
+    assert_int_equal(w.n, 2);
+    assert_true(w.v[1].first == 10 && w.v[1].tokens == 10);
+    /* 9 alone is in the first, and only whole answers are */
+    assert_true(w.v[0].start == 13 && w.v[0].end == 13 && w.v[1].start == 0);
     o = (struct window_options){ PAIR_ONE, 15, 2, 11 };
+    assert_int_equal(windows_make(&w, &o, &q, &c, NULL), -1);
+    assert_non_null(strstr(err_msg(), "--stride 11 would leave some out; give --stride 10 or "
+                                      "less"));
+    o.stride = 0;
     assert_int_equal(windows_make(&w, &o, &q, &c, NULL), -1);
     windows_free(&w);
     encoded_free(&q);
@@ -236,6 +253,47 @@ static void answers_are_the_best_ranges(void **state)
     encoded_free(&c);
 }
 
+/* run_squad.py's n_best_size of 20 and max_answer_length of 30, in a window of 45 tokens. */
+static void of_a_window_the_20_best_rows_count_and_30_tokens_are_the_most(void **state)
+{
+    (void)state;
+    struct encoded q = tokens(10, 1), c = tokens(100, 45);
+    struct windows w = { 0 };
+    struct window_options o = { PAIR_ONE, 64, 8, 32 };
+    float start[64], end[64];
+    assert_int_equal(windows_make(&w, &o, &q, &c, NULL), 0);
+    assert_int_equal(w.n, 1);
+    const int at = w.v[0].context;
+    for (int best = 19; best <= 20; best++) {
+        /* so many starts are better than that of token 0, and no end is at or behind them */
+        for (int r = 0; r < 64; r++) start[r] = end[r] = -5;
+        for (int t = 0; t < best; t++) start[at + 20 + t] = 9 + (float)t;
+        for (int t = 0; t < 20; t++) end[at + t] = (float)(t == 7 ? 3 : 1);
+        start[at] = 2;
+        start[0] = end[0] = -6;
+        struct answer_found f = windows_answer(&w, start, end);
+        assert_true(f.any == (best == 19) && f.null_score == -12);
+        if (f.any) assert_true(f.first == 0 && f.last == 7 && f.score == 5);
+    }
+    /* 30 tokens, which end at token 29 or 30, and no more */
+    for (int last = 29; last <= 31; last++) {
+        for (int r = 0; r < 64; r++) start[r] = end[r] = 0;
+        start[at] = 8;
+        start[at + 1] = 7;
+        end[at + last] = 9;
+        struct answer_found f = windows_answer(&w, start, end);
+        assert_true(f.any && f.first == last - 29 && f.last == (last < 31 ? last : 2 + 29)
+                    && f.score == (float)(last == 29 ? 17 : last == 30 ? 16 : 9));
+    }
+    /* of equal rows the first: nothing is better than anything */
+    for (int r = 0; r < 64; r++) start[r] = end[r] = 1;
+    struct answer_found f = windows_answer(&w, start, end);
+    assert_true(f.any && f.first == 0 && f.last == 0 && f.score == 2);
+    windows_free(&w);
+    encoded_free(&q);
+    encoded_free(&c);
+}
+
 static void text_becomes_ids_with_places(void **state)
 {
     (void)state;
@@ -269,9 +327,213 @@ static void text_becomes_ids_with_places(void **state)
     vocab_free(v);
 }
 
+/* --- examples --------------------------------------------------------------------------------- */
+
+/* A folder whose pieces are words, of one letter each: a b c d e are 5 to 9. */
+static struct example_source letters(struct vocab **v)
+{
+    static const char *const words[] = { "a", "b", "c", "d", "e" };
+    *v = vocab_make(words, NULL, 5);
+    assert_int_equal(dir_make("letters"), 0);
+    assert_int_equal(file_write("letters/tokenizer", "no-tokenize = true\n", 19), 0);
+    assert_int_equal(file_write("letters/codes", "z z</w> 9\n", 10), 0);
+    struct encoder_text *e = encoder_text_open("letters", "en", *v);
+    if (!e) fail_msg("%s", err_msg());
+    return (struct example_source){ .encoder = { e, e }, .lang = { 2, 3 } };
+}
+
+static void letters_end(struct example_source *from, struct vocab *v)
+{
+    encoder_text_close(from->encoder[0]);
+    example_source_free(from);
+    vocab_free(v);
+}
+
+static void told(const struct labelled_set *s, const char *what, uint64_t n, const char *first)
+{
+    if (problems_count(&s->problems, what) != n)
+        fail_msg("%s: %d", what, (int)problems_count(&s->problems, what));
+    for (int i = 0; i < s->problems.n; i++)
+        if (!strcmp(s->problems.kind[i].what, what))
+            assert_string_equal(s->problems.kind[i].first, first);
+}
+
+static void unit_reads(const struct examples *x, size_t u, int n, const uint32_t *id)
+{
+    assert_int_equal(x->v[u].rows, n);
+    assert_memory_equal(x->id + x->v[u].at, id, (size_t)n * sizeof *id);
+}
+
+static void pairs_become_units(void **state)
+{
+    (void)state;
+    struct vocab *v;
+    struct example_source from = letters(&v);
+    const int output[] = { 1, -1, 0 };
+    from.output = output;
+    struct labelled_set s = { .kind = LABELLED_PAIRS };
+    struct labelled e[] = { { .line = 1, .label = 2, .text = { "a b", "c d" } },
+                            { .line = 2, .label = -1, .text = { "b", "c" } },
+                            { .line = 3, .label = 1, .text = { "c", "d" } },
+                            { .line = 4, .label = 0, .text = { "a b c", "d e" } } };
+    for (int two = 0; two < 2; two++)
+        for (int train = 0; train < 2; train++) {
+            struct examples x = { .types = 2 };
+            struct batch b = { 0 };
+            x.how.reads = (struct model_reads){ .task = MODEL_TASK_CLASS, .pair_two = two,
+                                                .longest = two ? 8 : 7 };
+            x.how.train = train;
+            memset(&s.problems, 0, sizeof s.problems);
+            for (int i = 0; i < 4; i++) assert_int_equal(examples_add(&x, &s, &e[i], &from), 0);
+            /* 4 of the head's 7 rows are tokens: 2 + 2 fit, 3 + 2 are cut; with pair_two as many
+             * of 8 */
+            told(&s, "pairs cut to --longest rows", 1, two ? "9 rows" : "8 rows");
+            told(&s, "pairs without a label", train ? 2 : 0, "'b'");
+            assert_int_equal(x.n, train ? 2 : 4);
+            assert_int_equal(x.count, 4);
+            const struct unit *last = &x.v[x.n - 1];
+            assert_int_equal(last->example, 3);
+            assert_int_equal(last->label, 1);
+            assert_int_equal(x.v[0].label, 0);
+            if (!train) assert_true(x.v[1].label == -1 && x.v[2].label == -1);
+            if (two) unit_reads(&x, x.n - 1, 8, IDS{ 0, 5, 6, 1, 1, 8, 9, 1 });
+            else unit_reads(&x, x.n - 1, 7, IDS{ 0, 5, 6, 1, 8, 9, 1 });
+            examples_batch(&x, x.n - 1, &b, 70);
+            /* each side has its language and counts from 0; segments as the model has them */
+            for (int r = 0; r < b.rows; r++) {
+                assert_int_equal(b.lang[r], r < 4 ? 2 : 3);
+                assert_int_equal(b.pos[r], r);
+                assert_int_equal(b.type[r], r >= 4 && !two);
+                assert_int_equal(b.sample[r], 70);
+            }
+            batch_clear(&b);
+            x.types = 1;
+            examples_batch(&x, 0, &b, 0);
+            assert_int_equal(b.type[6], 0);
+            batch_free(&b);
+            examples_clear(&x);
+            assert_true(x.n == 0 && x.count == 0 && x.ids == 0);
+            examples_free(&x);
+        }
+    letters_end(&from, v);
+}
+
+static void tagged_words_become_units(void **state)
+{
+    (void)state;
+    struct vocab *v;
+    struct example_source from = letters(&v);
+    const int output[] = { 3, -1 };
+    from.output = output;
+    const char *words[] = { "a", "b c", "", "d", "a b c d" };
+    int tag[] = { 0, 1, 0, -1, 0 }, none[] = { 1, -1, 1, 1, 1 };
+    struct labelled_set s = { .kind = LABELLED_TAGS };
+    struct labelled e = { .line = 11, .words = 5, .word = words, .tag = tag };
+    for (int train = 0; train < 2; train++) {
+        struct examples x = { .types = 2 };
+        x.how.reads = (struct model_reads){ .task = MODEL_TASK_TAG, .longest = 5 };
+        x.how.train = train;
+        memset(&s.problems, 0, sizeof s.problems);
+        assert_int_equal(examples_add(&x, &s, &e, &from), 0);
+        told(&s, "words without a piece, read as <unk>", 1, "''");
+        told(&s, "words of more pieces than --longest, read as <unk>", 1, "'a b c d'");
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(s.problems.kind[i].line, i ? 15 : 13);
+        /* rows of 5 hold three pieces: a, b c | <unk>, d, <unk> */
+        assert_int_equal(x.n, 2);
+        unit_reads(&x, 0, 5, IDS{ 0, 5, 6, 7, 1 });
+        unit_reads(&x, 1, 5, IDS{ 0, 3, 8, 3, 1 });
+        assert_true(x.v[0].split == 5 && x.v[1].first_word == 2 && x.v[1].example == 0);
+        assert_int_equal(x.v[0].words, train ? 1 : 2);
+        assert_int_equal(x.v[1].words, train ? 2 : 3);
+        if (train) {
+            assert_memory_equal(x.word_row, ((int32_t[]){ 1, 1, 3 }), 3 * sizeof(int32_t));
+            assert_memory_equal(x.word_tag, ((int32_t[]){ 3, 3, 3 }), 3 * sizeof(int32_t));
+        } else {
+            assert_memory_equal(x.word_row, ((int32_t[]){ 1, 2, 1, 2, 3 }), 5 * sizeof(int32_t));
+            assert_memory_equal(x.word_tag, ((int32_t[]){ 3, -1, 3, -1, 3 }), 5 * sizeof(int32_t));
+        }
+        /* nothing to learn in any word */
+        struct labelled other = e;
+        other.tag = none;
+        assert_int_equal(examples_add(&x, &s, &other, &from), 0);
+        told(&s, "sentences without tags, left out", train ? 2 : 0, "'a'");
+        assert_int_equal(x.n, train ? 2 : 4);
+        assert_int_equal(x.ids, train ? 10 : 20);
+        assert_int_equal(x.count, 2);
+        examples_free(&x);
+    }
+    letters_end(&from, v);
+}
+
+static void questions_become_units(void **state)
+{
+    (void)state;
+    struct vocab *v;
+    struct example_source from = letters(&v);
+    struct labelled_set s = { .kind = LABELLED_QUESTIONS, .name = (char[]){ "q" } };
+    /* bytes 6 to 9 of "a b c d e" are d e */
+    struct answer here = { "d e", 6, 9 }, elsewhere = { "x", ANSWER_ELSEWHERE, ANSWER_ELSEWHERE },
+                  space = { " ", 1, 2 };
+    const char *context = "a b c d e";
+    struct labelled e[] = { { .line = 1, .text = { "a b c", context }, 0 },
+                            { .line = 2, .text = { "b", context }, .answers = 1, .answer = &here },
+                            { .line = 3, .text = { "a b", context }, .answers = 1,
+                              .answer = &elsewhere },
+                            { .line = 4, .text = { "b", context }, .answers = 1,
+                              .answer = &space } };
+    for (int drop = -1; drop < 2; drop++) {
+        struct examples x = { .types = 2 };
+        bool train = drop >= 0;
+        x.how.reads = (struct model_reads){ .task = MODEL_TASK_SPAN, .longest = 8, .question = 2,
+                                            .stride = 2 };
+        x.how.train = train;
+        x.how.drop_empty = drop > 0;
+        memset(&s.problems, 0, sizeof s.problems);
+        for (int i = 3; i > 0; i--) assert_int_equal(examples_add(&x, &s, &e[i], &from), 0);
+        assert_false(x.how.reads.no_answer);
+        assert_int_equal(examples_add(&x, &s, &e[0], &from), 0);
+        assert_int_equal(x.how.reads.no_answer, train);
+        assert_int_equal(x.count, 4);
+        told(&s, "questions cut to --question tokens", 1, "3 tokens");
+        told(&s, "questions whose answer is not at its place, left out", train, "'x'");
+        told(&s, "questions whose answer has no token, left out", train, "' '");
+        /* 4 tokens of the context after one of the question: a b c d, c d e; 3 after two: a b c,
+         * c d e */
+        assert_int_equal(x.n, train ? drop ? 3 : 4 : 8);
+        size_t with = drop > 0 ? 0 : 1;
+        assert_int_equal(x.v[with].example, train ? 2 : 0);
+        unit_reads(&x, with, 7, IDS{ 0, 6, 1, 7, 8, 9, 1 });
+        assert_true(x.v[with].context == 3 && x.v[with].first == 2 && x.v[with].tokens == 3);
+        assert_int_equal(x.v[with].start, train ? 4 : 0);
+        assert_int_equal(x.v[with].end, train ? 5 : 0);
+        unit_reads(&x, x.n - 1, 8, IDS{ 0, 5, 6, 1, 7, 8, 9, 1 });
+        uint8_t allowed[8];
+        examples_allowed(&x, with, allowed);
+        assert_memory_equal(allowed, ((uint8_t[]){ 1, 0, 0, 1, 1, 1, 0 }), 7);
+        if (!train) {
+            assert_int_equal(x.span_at[3], 15);
+            assert_true(x.span[18].from == 6 && x.span[18].to == 7 && x.spans == 20);
+        }
+        examples_free(&x);
+    }
+    /* no room for context: with the file's line */
+    struct examples x = { .types = 2 };
+    x.how.reads = (struct model_reads){ .task = MODEL_TASK_SPAN, .longest = 4, .question = 2,
+                                        .stride = 1 };
+    assert_int_equal(examples_add(&x, &s, &e[1], &from), -1);
+    assert_non_null(strstr(err_msg(), "q:2: windows of 4 rows have no room for context"));
+    examples_free(&x);
+    letters_end(&from, v);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pairs_become_units),
+        cmocka_unit_test(tagged_words_become_units),
+        cmocka_unit_test(questions_become_units),
+        cmocka_unit_test(of_a_window_the_20_best_rows_count_and_30_tokens_are_the_most),
         cmocka_unit_test(pairs_by_hand),
         cmocka_unit_test(tags_stand_at_first_pieces),
         cmocka_unit_test(windows_by_hand),

@@ -9,9 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "common/err.h"
 #include "lib/eval/answer.h"
 #include "lib/eval/judged.h"
 #include "lib/eval/statistics.h"
+#include "test/unit/near.h"
 
 static bool near(double a, double b, double relative)
 {
@@ -184,9 +186,168 @@ static void discordant_pairs(void **state)
     assert_false(judged_discordant(&x, &y, only));
 }
 
+/* --- values of judged examples ---------------------------------------------------------------- */
+
+static void values_are(enum task_metric m, size_t n, double of[][JUDGED_WIDTH], const double *want,
+                       int values)
+{
+    double v[JUDGED_VALUES];
+    judged_values(&(struct judged){ m, n, of }, v);
+    for (int k = 0; k < values; k++) assert_near(v[k], want[k], 1e-12);
+}
+
+static void values_by_hand(void **state)
+{
+    (void)state;
+    const double none[JUDGED_VALUES] = { 0 };
+    /* 3 of 4; of nothing */
+    values_are(TASK_ACCURACY, 4, (double[][4]){ { 1, 1 }, { 0, 1 }, { 1, 1 }, { 1, 1 } },
+               (const double[]){ 75 }, 1);
+    values_are(TASK_ACCURACY, 0, NULL, none, 1);
+    /* 2 + 1 of 3 + 5 words */
+    values_are(TASK_TAG_ACCURACY, 2, (double[][4]){ { 2, 3 }, { 1, 5 } }, (const double[]){ 37.5 },
+               1);
+    /* one chunk is found, which is right, of two: 1, 1/2 and 2/3; no chunk found, none there */
+    values_are(TASK_CHUNK_F1, 2, (double[][4]){ { 1, 1, 1 }, { 0, 0, 1 } },
+               (const double[]){ 100, 50, 200 / 3.0 }, 3);
+    values_are(TASK_CHUNK_F1, 1, (double[][4]){ { 1, 4, 1 } }, (const double[]){ 25, 100, 40 }, 3);
+    values_are(TASK_CHUNK_F1, 1, (double[][4]){ { 0, 0, 1 } }, none, 3);
+    values_are(TASK_CHUNK_F1, 1, (double[][4]){ { 0, 1, 0 } }, none, 3);
+    /* exact 1 of 4, F1 2 of 4; with an answer 1 and 1.5 of 2, without 0 and .5 of 2 */
+    double two[][4] = { { 0, 0.5, 1, 0 }, { 1, 1, 1, 1 }, { 0, 0, 1, 0 }, { 0, 0.5, 1, 2 } };
+    values_are(TASK_SQUAD2, 4, two, (const double[]){ 25, 50, 50, 75, 0, 25 }, 6);
+    values_are(TASK_SQUAD, 4, two, (const double[]){ 25, 50 }, 2);
+    /* ranks 1 2 3 and 1 3 2: 1 - 6 * 2 / (3 * 8) */
+    values_are(TASK_SPEARMAN, 3, (double[][4]){ { 1, 10 }, { 2, 40 }, { 9, 20 } },
+               (const double[]){ 0.5 }, 1);
+}
+
+/* SQuAD 2.0's script prints HasAns and NoAns where there are such questions. */
+static void values_have_names_where_they_exist(void **state)
+{
+    (void)state;
+    double of[][4] = { { 1, 1, 1, 0 }, { 1, 1, 1, 1 } };
+    const char *name[JUDGED_VALUES];
+    assert_int_equal(judged_names(&(struct judged){ TASK_SQUAD2, 2, of }, name), 6);
+    static const char *const want[] = { "exact", "f1", "HasAns_exact", "HasAns_f1", "NoAns_exact",
+                                        "NoAns_f1" };
+    for (int k = 0; k < 6; k++) assert_string_equal(name[k], want[k]);
+    assert_int_equal(judged_names(&(struct judged){ TASK_SQUAD2, 1, of }, name), 6);
+    assert_true(!name[2] && !name[3] && name[4] && name[5]);
+    assert_int_equal(judged_names(&(struct judged){ TASK_SQUAD2, 1, of + 1 }, name), 6);
+    assert_true(name[2] && name[3] && !name[4] && !name[5]);
+    assert_int_equal(judged_names(&(struct judged){ TASK_CHUNK_F1, 2, of }, name), 3);
+    assert_string_equal(name[1], "recall");
+    assert_null(name[3]);
+}
+
+static void intervals_and_p_by_hand(void **state)
+{
+    (void)state;
+    /* NumPy's quantiles of 0 .. 40 at 0.025 and 0.975 are 1 and 39; what is no number is left
+     * out */
+    double of[43][JUDGED_VALUES], low_high[2];
+    for (int i = 0; i < 43; i++) of[i][1] = i < 2 ? NAN : (double)((i - 2) * 7 % 41);
+    judged_interval((const double(*)[JUDGED_VALUES])of, 43, 1, low_high);
+    assert_near(low_high[0], 1, 1e-12);
+    assert_near(low_high[1], 39, 1e-12);
+    judged_interval((const double(*)[JUDGED_VALUES])of, 2, 1, low_high);
+    assert_true(isnan(low_high[0]) && isnan(low_high[1]));
+    /* 3 and -3 are as far as 3: (1 + 2) / (1 + 4) */
+    double far[4][JUDGED_VALUES] = { { 3 }, { -3 }, { 2 }, { 2.999 } };
+    assert_near(judged_p((const double(*)[JUDGED_VALUES])far, 4, 0, -3), 0.6, 1e-15);
+    /* 0.3 and 0.1 + 0.2 are one difference */
+    double sum[1][JUDGED_VALUES] = { { 0.3 } };
+    assert_near(judged_p((const double(*)[JUDGED_VALUES])sum, 1, 0, 0.1 + 0.2), 1, 1e-15);
+}
+
+/* find_best_thresh of evaluate-v2.0.py: Python's sort keeps the file's order of equals, and only a
+ * better score moves the threshold. */
+static void thresholds_of_equal_probabilities(void **state)
+{
+    (void)state;
+    struct no_answer up[] = { { 0.5, true, true, 1 }, { 0.5, false, true, 0 } },
+                     down[] = { { 0.5, false, true, 0 }, { 0.5, true, true, 1 } },
+                     silent[] = { { 0.25, false, false, 0 }, { 0.5, true, true, 0 } };
+    struct best_threshold b = judged_threshold(up, 2, 1, 2);
+    assert_true(b.score == 100 && b.threshold == 0.5);
+    /* 1 - 1 + 1: no more than the 1 of answering nothing */
+    b = judged_threshold(down, 2, 1, 2);
+    assert_true(b.score == 50 && b.threshold == 0);
+    /* an empty answer where there is none costs nothing, and brings nothing */
+    b = judged_threshold(silent, 2, 1, 4);
+    assert_true(b.score == 25 && b.threshold == 0);
+    assert_true(judged_threshold(NULL, 0, 0, 0).score == 0);
+}
+
+/* 80 and 60 of 100, and 20 and 30 of 50: the mean is one of languages and not of examples; a value
+ * that one language lacks has no mean. */
+static void a_mean_is_over_languages(void **state)
+{
+    (void)state;
+    static double of[4][100][JUDGED_WIDTH];
+    struct judged j[4];
+    const size_t right[4] = { 80, 60, 20, 30 }, n[4] = { 100, 100, 50, 50 };
+    for (int l = 0; l < 4; l++) {
+        for (size_t i = 0; i < n[l]; i++) {
+            of[l][i][0] = of[l][i][1] = i < right[l];
+            of[l][i][2] = 1;
+            of[l][i][3] = l >= 2 || i % 2;
+        }
+        j[l] = (struct judged){ TASK_SQUAD2, n[l], of[l] };
+    }
+    const struct measure_options o = { 40, 30, 3 };
+    struct measure m[2], mean;
+    assert_int_equal(measure(&m[0], &j[0], &j[1], 0, &o), 0);
+    assert_int_equal(measure(&m[1], &j[2], &j[3], 1, &o), 0);
+    /* of 20 that one system alone has right: 2 * 0.5^20; of 10: 2 * 0.5^10 */
+    assert_true(m[0].has_mcnemar);
+    assert_near(m[0].mcnemar, 0x1p-19, 1e-18);
+    assert_near(m[1].mcnemar, 0x1p-9, 1e-15);
+    measure_mean(&mean, m, 2, &o);
+    assert_true(mean.compared && !mean.has_mcnemar);
+    assert_int_equal(mean.examples, 150);
+    assert_near(mean.value[0], 60, 1e-12);
+    assert_near(mean.other[0], 60, 1e-12);
+    assert_non_null(mean.name[2]);
+    assert_null(mean.name[4]);
+    assert_true(isnan(mean.p[0]) && isnan(mean.interval[4][0]) && isnan(mean.randomization[4]));
+    double all[40][JUDGED_VALUES], low_high[2];
+    for (int i = 0; i < 40; i++) all[i][0] = (m[0].resample[i][0] + m[1].resample[i][0]) / 2;
+    judged_interval((const double(*)[JUDGED_VALUES])all, 40, 0, low_high);
+    assert_near(mean.interval[0][0], low_high[0], 1e-12);
+    assert_near(mean.interval[0][1], low_high[1], 1e-12);
+    for (int i = 0; i < 30; i++) all[i][0] = (m[0].exchange[i][0] + m[1].exchange[i][0]) / 2;
+    assert_near(mean.randomization[0],
+                judged_p((const double(*)[JUDGED_VALUES])all, 30, 0, mean.value[0] - mean.other[0]),
+                1e-15);
+    measure_free(&mean);
+    measure_free(&m[0]);
+    measure_free(&m[1]);
+    /* a paired test of other numbers of examples */
+    assert_int_equal(measure(&m[0], &j[0], &j[2], 0, &o), -1);
+    assert_string_equal(err_msg(), "the two systems answer 100 and 50 of the questions: a paired "
+                                   "test needs the same ones");
+    measure_free(&m[0]);
+    /* of correlations: r of 3 points, t = 1 / sqrt 3 with 1 degree of freedom has p = 2 / 3 */
+    double r[][JUDGED_WIDTH] = { { 1, 1 }, { 2, 3 }, { 3, 2 } };
+    assert_int_equal(measure(&m[0], &(struct judged){ TASK_PEARSON, 3, r }, NULL, 0,
+                             &(struct measure_options){ 0, 0, 1 }),
+                     0);
+    assert_true(!m[0].compared && !m[0].has_mcnemar);
+    assert_near(m[0].value[0], 0.5, 1e-12);
+    assert_near(m[0].p[0], 2 / 3.0, 1e-12);
+    assert_true(isnan(m[0].interval[0][0]));
+    measure_free(&m[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_by_hand),           cmocka_unit_test(intervals_and_p_by_hand),
+        cmocka_unit_test(values_have_names_where_they_exist),
+        cmocka_unit_test(thresholds_of_equal_probabilities),
+        cmocka_unit_test(a_mean_is_over_languages),
         cmocka_unit_test(distributions_are_scipys), cmocka_unit_test(ranks_share_ties),
         cmocka_unit_test(no_correlation_is_above_1),
         cmocka_unit_test(chunks_by_hand),           cmocka_unit_test(answers_by_hand),
