@@ -184,18 +184,20 @@ static struct vectors *read_text(const char *path, const struct vectors_options 
                         text_lineno(t));
             break;
         }
-        if (!dim) dim = dimension(line, n);
-        if (!v && dim >= 1 && dim <= MOST_DIM) {
+        if (!dim && (dim = dimension(line, n)) > MOST_DIM) {
+            r = err_set("%s:%" PRIu64 ": %" PRIu64 " numbers; at most %d", text_name(t),
+                        text_lineno(t), dim, MOST_DIM);
+            break;
+        }
+        if (!v) {
             v = vectors_new((int)dim);
             row = mem_alloc((size_t)dim * sizeof *row);
-            /* the table in which `add` looks for words seen before */
-            vectors_index(v);
         }
-        size_t end = v ? word_end(line, n, v->dim) : 0;
+        size_t end = word_end(line, n, v->dim);
         if (!end) {
             r = err_set("%s:%" PRIu64 ": fewer than %" PRIu64
                         " numbers after a word; every line must have as many as the first",
-                        text_name(t), text_lineno(t), dim ? dim : 1);
+                        text_name(t), text_lineno(t), dim);
             break;
         }
         const char *p = line + end;
@@ -275,7 +277,6 @@ static struct vectors *read_binary(const char *path, const struct map *m,
     size_t bytes = (size_t)dim * sizeof(float);
     float *row = mem_alloc(bytes);
     struct vectors *v = vectors_new((int)dim);
-    vectors_index(v);
     char *fixed = NULL;
     size_t cap = 0;
     int r = 0;
@@ -321,7 +322,6 @@ static struct vectors *table(const char *path, const float *x, uint64_t n, uint6
                              const char *words, size_t size, const struct vectors_options *o)
 {
     struct vectors *v = vectors_new((int)dim);
-    vectors_index(v);
     char *fixed = NULL;
     size_t cap = 0;
     int r = 0;

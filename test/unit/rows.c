@@ -89,6 +89,18 @@ static void tags_stand_at_first_pieces(void **state)
     assert_memory_equal(p.v[1].row, ((int[]){ 1, 2, 3 }), 3 * sizeof(int));
     rows_tagged(&p, w, 0, 7);
     assert_int_equal(p.n, 0);
+    /* three pieces fill five rows; four rows are too few for them */
+    rows_tagged(&p, &w[1], 1, 5);
+    reads(&p.v[0].rows, 5, IDS{ 0, 20, 21, 22, 1 }, TYPES{ 0, 0, 0, 0, 0 });
+    rows_tagged(&p, &w[1], 1, 4);
+    reads(&p.v[0].rows, 3, IDS{ 0, 3, 1 }, TYPES{ 0, 0, 0 });
+    /* a marker with nothing behind it is all that there is */
+    struct encoded lone = tokens(60, 1);
+    lone.marker[0] = true;
+    rows_tagged(&p, &lone, 1, 128);
+    reads(&p.v[0].rows, 3, IDS{ 0, 60, 1 }, TYPES{ 0, 0, 0 });
+    assert_int_equal(p.v[0].row[0], 1);
+    encoded_free(&lone);
     tag_parts_free(&p);
     for (int i = 0; i < 5; i++) encoded_free(&w[i]);
 }
@@ -313,15 +325,24 @@ static void text_becomes_ids_with_places(void **state)
     assert_true(x.marker[0] && !x.marker[1]);
     assert_int_equal(x.ids[1], 6);
     assert_true(x.span[1].from == 0 && x.span[1].to == 2);
+    /* the six pieces of &apos; stand for one character */
+    assert_int_equal(x.n, 13);
+    for (size_t i = 2; i < 8; i++) assert_true(x.span[i].from == 3 && x.span[i].to == 4);
+    assert_int_equal(x.ids[8], 7);
+    assert_true(x.span[8].from == 4 && x.span[8].to == 5);
+    assert_true(x.span[9].from == 5 && x.span[9].to == 7);
     assert_int_equal(x.ids[x.n - 1], VOCAB_UNK);
     assert_true(x.span[x.n - 1].from == 12 && x.span[x.n - 1].to == 15);
     size_t first, last;
     assert_true(offsets_pieces(x.span, x.n, 9, 11, &first, &last));
     assert_int_equal(x.ids[first], 10);
     assert_int_equal(x.ids[last], 11);
+    assert_int_equal(encoder_text_encode(e, "HE", 2, &x), 0);
+    assert_true(x.n == 2 && x.marker[0] && !x.marker[1] && x.ids[1] == 6);
     assert_int_equal(encoder_text_encode(e, "", 0, &x), 0);
     assert_int_equal(x.n, 0);
     assert_null(encoder_text_open("nothing", "en", v));
+    encoder_text_close(NULL);
     encoded_free(&x);
     encoder_text_close(e);
     vocab_free(v);
@@ -340,6 +361,35 @@ static struct example_source letters(struct vocab **v)
     struct encoder_text *e = encoder_text_open("letters", "en", *v);
     if (!e) fail_msg("%s", err_msg());
     return (struct example_source){ .encoder = { e, e }, .lang = { 2, 3 } };
+}
+
+/* Without a tokeniser nothing is escaped: "&amp;" is five characters of the text. */
+static void what_looks_escaped_is_text_where_nothing_is(void **state)
+{
+    (void)state;
+    struct vocab *v;
+    struct example_source from = letters(&v);
+    struct encoded x = { 0 };
+    assert_int_equal(encoder_text_encode(from.encoder[0], "a &amp; b", 9, &x), 0);
+    assert_int_equal(x.n, 7);
+    for (size_t i = 0; i < 5; i++)
+        assert_true(x.span[1 + i].from == 2 + i && x.span[1 + i].to == 3 + i);
+    assert_int_equal(x.ids[6], 6);
+    assert_true(x.span[6].from == 8 && x.span[6].to == 9);
+    /* nor is case marked: an arrow is a character, whatever the model before it has been */
+    assert_int_equal(encoder_text_encode(from.encoder[0], "\u21e7 \u21ea a", 9, &x), 0);
+    assert_true(x.n == 3 && !x.marker[0] && !x.marker[1] && x.span[1].from == 4);
+    /* a short text after a longer one ends where it ends */
+    assert_int_equal(encoder_text_encode(from.encoder[0], "a bcd", 5, &x), 0);
+    assert_int_equal(encoder_text_encode(from.encoder[0], "a b", 3, &x), 0);
+    assert_true(x.n == 2 && x.ids[0] == 5 && x.ids[1] == 6);
+    struct unknown u = { 0 };
+    encoder_text_unknown(from.encoder[0], &u);
+    /* 7 + 3 + 4 + 2 tokens, of which 5 + 2 + 2 the vocabulary lacks */
+    assert_true(u.tokens == 16 && u.unknown == 9);
+    encoded_free(&x);
+    encoder_text_close(from.encoder[0]);
+    vocab_free(v);
 }
 
 static void letters_end(struct example_source *from, struct vocab *v)
@@ -530,6 +580,7 @@ static void questions_become_units(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_looks_escaped_is_text_where_nothing_is),
         cmocka_unit_test(pairs_become_units),
         cmocka_unit_test(tagged_words_become_units),
         cmocka_unit_test(questions_become_units),

@@ -141,6 +141,96 @@ static void a_first_step_follows_scikit_learns_gradient(void **state)
     vectors_free(P);
 }
 
+/* Van der Maaten's descent, as scikit-learn has it, step by step. Five points that are all as far
+ * from each other have p = 1 / 20 whatever the perplexity; the first two components begin as 1e-4
+ * of their deviation, 0.4, which is 2.5e-4 for one point each. */
+enum { FIVE = 5, EARLY = 5, STEPS = 11 };
+static double descent(double rate, double *Y)
+{
+    double step[2 * FIVE] = { 0 }, gain[2 * FIVE], G[2 * FIVE], kl = 0, w[FIVE][FIVE], Z = 0;
+    memset(Y, 0, 2 * FIVE * sizeof *Y);
+    Y[0] = Y[3] = 2.5e-4;
+    for (int k = 0; k < 2 * FIVE; k++) gain[k] = 1;
+    for (int t = 0; t <= STEPS; t++) {
+        Z = 0;
+        for (int i = 0; i < FIVE; i++)
+            for (int j = 0; j < FIVE; j++) {
+                double dx = Y[2 * i] - Y[2 * j], dy = Y[2 * i + 1] - Y[2 * j + 1];
+                w[i][j] = 1 / (1 + dx * dx + dy * dy);
+                Z += i == j ? 0 : w[i][j];
+            }
+        if (t == STEPS) break;
+        for (int k = 0; k < 2 * FIVE; k++) {
+            G[k] = 0;
+            for (int j = 0; j < FIVE; j++) {
+                double wij = w[k / 2][j], p = t < EARLY ? 12 / 20.0 : 1 / 20.0;
+                G[k] += 4 * (p - wij / Z) * wij * (Y[k] - Y[2 * j + k % 2]);
+            }
+        }
+        for (int k = 0; k < 2 * FIVE; k++) {
+            if (t == EARLY) { step[k] = 0; gain[k] = 1; }
+            if (step[k] * G[k] < 0) gain[k] += 0.2;
+            else gain[k] *= 0.8;
+            step[k] = (t < EARLY ? 0.5 : 0.8) * step[k] - rate * gain[k] * G[k];
+            Y[k] += step[k];
+        }
+    }
+    for (int i = 0; i < FIVE; i++)
+        for (int j = 0; j < FIVE; j++)
+            if (i != j) kl += 1 / 20.0 * log(1 / 20.0 / (w[i][j] / Z));
+    for (int c = 0; c < 2; c++) {
+        double mean = 0;
+        for (int i = 0; i < FIVE; i++) mean += Y[2 * i + c] / FIVE;
+        for (int i = 0; i < FIVE; i++) Y[2 * i + c] -= mean;
+    }
+    return kl;
+}
+
+static void count_steps(void *ctx, int iteration)
+{
+    int *last = ctx;
+    assert_int_equal(iteration, ++*last);
+}
+
+static void descent_is_van_der_maatens(void **state)
+{
+    (void)state;
+    float X[FIVE * FIVE] = { 0 };
+    for (int i = 0; i < FIVE; i++) X[i * FIVE + i] = 1;
+    for (int rate = 0; rate < 2; rate++) {
+        double want[2 * FIVE], Y[2 * FIVE], kl, exact,
+               expected = descent(rate ? 1.5 : 50, want), norm = 0;
+        for (int k = 0; k < 2 * FIVE; k++) norm = fmax(norm, fabs(want[k]));
+        for (int tree = 0; tree < 2; tree++) {
+            struct tsne_options o = tsne_defaults;
+            int last = 0;
+            o.perplexity = 2;
+            o.theta = tree ? 1e-9 : 0;
+            o.iterations = STEPS;
+            o.early = EARLY;
+            o.rate = rate ? 1.5 : 0;
+            o.progress = count_steps;
+            o.ctx = &last;
+            assert_int_equal(tsne(X, FIVE, FIVE, &o, Y, &kl), 0);
+            assert_int_equal(last, STEPS);
+            for (int k = 0; k < 2 * FIVE; k++) assert_near(Y[k], want[k], 1e-4 * norm);
+            assert_near(kl, expected, 1e-5);
+            assert_int_equal(tsne_divergence(X, FIVE, FIVE, 2, Y, &exact), 0);
+            assert_near(exact, expected, 1e-5);
+        }
+    }
+    /* 3 points are too few, and 5 for a perplexity of 4 */
+    struct tsne_options o = tsne_defaults;
+    double Y[2 * FIVE], kl;
+    o.perplexity = 1;
+    assert_int_equal(tsne(X, 3, FIVE, &o, Y, &kl), -1);
+    o.perplexity = 4;
+    assert_int_equal(tsne(X, 5, FIVE, &o, Y, &kl), -1);
+    assert_string_equal(err_msg(), "5 points are too few for a perplexity of 4; give --perplexity "
+                                   "less than 4, or more words");
+    assert_int_equal(tsne_divergence(X, 5, FIVE, 4, Y, &kl), -1);
+}
+
 static void planes_are_as_good_as_scikit_learns(void **state)
 {
     (void)state;
@@ -239,6 +329,7 @@ int main(void)
         cmocka_unit_test(an_axis_is_positive_where_it_is_largest),
         cmocka_unit_test(divergence_of_scikit_learns_planes_is_its_own),
         cmocka_unit_test(a_first_step_follows_scikit_learns_gradient),
+        cmocka_unit_test(descent_is_van_der_maatens),
         cmocka_unit_test(planes_are_as_good_as_scikit_learns),
         cmocka_unit_test(cells_act_as_their_points),
         cmocka_unit_test(a_cell_is_one_point_where_it_is_narrow_for_its_distance),

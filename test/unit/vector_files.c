@@ -155,6 +155,41 @@ static void words_with_spaces_are_counted_where_no_line_told_the_columns(void **
     vectors_free(v);
 }
 
+/* Lines may end as on Windows, or in blanks, with and without a first line that tells the columns;
+ * blanks between columns may be several. */
+static void lines_end_in_any_blanks(void **state)
+{
+    (void)state;
+    static const char *const text[] = { "2 2\r\na 1 2\r\nb c 3 -4\r\n", "a 1 2\r\nb c 3 -4\r\n",
+                                        "2 2 \na  1\t 2\t\nb c \t3  -4 \t \n",
+                                        "a 1 2 \r\nb c\t3\t-4\t\r\n" };
+    for (int k = 0; k < 4; k++) {
+        file("ends.vec", text[k], strlen(text[k]));
+        struct vectors *v = read_all("ends.vec", NULL);
+        assert_string_equal(words(v), "a b c ");
+        assert_int_equal(v->dim, 2);
+        assert_true(v->x[0] == 1 && v->x[1] == 2 && v->x[2] == 3 && v->x[3] == -4);
+        vectors_free(v);
+    }
+}
+
+/* A number has up to 127 characters; what is longer is refused, and named by its beginning. */
+static void numbers_have_a_length(void **state)
+{
+    (void)state;
+    char text[400], want[200];
+    for (int n = 126; n <= 200; n += n < 129 ? 1 : 71) {
+        int size = snprintf(text, sizeof text, "a 1 0.5%0*d\n", n - 3, 0);
+        file("long.vec", text, (size_t)size);
+        struct vectors *v = vectors_read("long.vec", NULL);
+        assert_int_equal(v != NULL, n < 128);
+        snprintf(want, sizeof want, "long.vec:1: \"0.5%061d\" is not a finite number", 0);
+        if (v) assert_true(v->x[1] == 0.5f);
+        else assert_string_equal(err_msg(), want);
+        vectors_free(v);
+    }
+}
+
 /* What is wrong, with the row that it is in. */
 static void bad_files_are_refused_by_name_and_row(void **state)
 {
@@ -164,6 +199,7 @@ static void bad_files_are_refused_by_name_and_row(void **state)
         { "x.vec", "a 1 2\nb 1\n", 10, "x.vec:2: fewer than 2 numbers" },
         { "x.vec", "a 1 2\nb 1 2 3\n", 14, "x.vec:2: more than 2 numbers" },
         { "x.vec", "a 1 2\nb 1 x\n", 12, "x.vec:2: \"x\" is not a finite number" },
+        { "x.vec", "a 1 2 3\nb x y 1\n", 16, "x.vec:2: \"x\" is not a finite number" },
         { "x.vec", "alone\n", 6, "x.vec:1: fewer than 1 numbers" },
         { "x.vec", "", 0, "x.vec: no vectors" },
         { "x.vec", "a 0 0\n", 6, "x.vec: no vectors" },
@@ -176,6 +212,9 @@ static void bad_files_are_refused_by_name_and_row(void **state)
         { "x.bin", "1 1\na \0\0\x80\x7f", 10, "x.bin: vector 1 has a number that is not finite" },
         { "x.bin", "1 1\na \0\0\x80\x3f..", 12, "x.bin: 2 bytes after the 1 vectors" },
         { "x.bin", "1 1\na \0\0\0\0", 10, "x.bin: no vectors" },
+        { "x.bin", "1 65537\na \1", 11, "x.bin: no line \"vectors dimensions\" at its start" },
+        { "x.bin", "1073741824 1\na \1", 16, "x.bin: no line \"vectors dimensions\"" },
+        { "x.bin", "1 0\na \1", 7, "x.bin: no line \"vectors dimensions\"" },
         /* float32 alone: 1, -2, 0.5, 0 */
         { "x.emb", "\0\0\x80\x3f\0\0\0\xc0\0\0\0\x3f\0\0\0\0", 16,
           "x.emb: seems to be numbers of float32 alone" },
@@ -185,6 +224,20 @@ static void bad_files_are_refused_by_name_and_row(void **state)
         assert_null(vectors_read(bad[i].name, NULL));
         if (!strstr(err_msg(), bad[i].expected))
             fail_msg("%zu: \"%s\" is not in \"%s\"", i, bad[i].expected, err_msg());
+    }
+    /* as many columns as a first line may tell, and one more */
+    for (int more = 0; more < 2; more++) {
+        size_t size = 2 * (65536 + (size_t)more) + 2;
+        char *text = mem_alloc(size);
+        text[0] = 'a';
+        for (size_t i = 1; i + 1 < size; i++) text[i] = i % 2 ? ' ' : '1';
+        text[size - 1] = '\n';
+        file("x.vec", text, size);
+        free(text);
+        struct vectors *v = vectors_read("x.vec", NULL);
+        if (more) assert_string_equal(err_msg(), "x.vec:1: 65537 numbers; at most 65536");
+        assert_int_equal(v ? v->dim : 0, more ? 0 : 65536);
+        vectors_free(v);
     }
     /* one byte after the last is word2vec's own "\n" */
     file("x.bin", "1 1\na \0\0\x80\x3f\n", 11);
@@ -347,6 +400,8 @@ int main(void)
         cmocka_unit_test(repeated_words_and_zeros_are_left_out_of_every_form),
         cmocka_unit_test(words_that_are_not_utf8_are_replaced_and_counted),
         cmocka_unit_test(words_with_spaces_are_counted_where_no_line_told_the_columns),
+        cmocka_unit_test(lines_end_in_any_blanks),
+        cmocka_unit_test(numbers_have_a_length),
         cmocka_unit_test(bad_files_are_refused_by_name_and_row),
         cmocka_unit_test(numbers_of_either_order_and_none_that_is_not_finite),
         cmocka_unit_test(a_stream_writes_what_is_written_at_once),
