@@ -136,6 +136,12 @@ static void windows_by_hand(void **state)
     assert_int_equal(windows_make(&w, &o, &q, &none, NULL), 0);
     assert_int_equal(w.n, 1);
     assert_int_equal(w.v[0].tokens, 0);
+    reads(&w.v[0].rows, 6, IDS{ 0, 10, 11, 1, 1, 1 }, TYPES{ 0, 0, 0, 0, 0, 0 });
+    struct encoded one = tokens(100, 1);
+    assert_int_equal(windows_make(&w, &o, &q, &one, NULL), 0);
+    assert_true(w.n == 1 && w.v[0].tokens == 1);
+    reads(&w.v[0].rows, 7, IDS{ 0, 10, 11, 1, 1, 100, 1 }, TYPES{ 0, 0, 0, 0, 0, 0, 0 });
+    encoded_free(&one);
     o.longest = 6;
     assert_int_equal(windows_make(&w, &o, &q, &c, NULL), -1);
     assert_string_equal(err_msg(), "windows of 6 rows have no room for context after a question of "

@@ -115,6 +115,24 @@ static void chunks_by_hand(void **state)
     c = count(6, (const char *const[]){ "I-PER", "I-LOC", "I-LOC", "B-LOC", "O", "B-PER" },
               (const char *const[]){ "B-PER", "B-LOC", "I-LOC", "B-LOC", "I-LOC", "B-PER" });
     assert_true(c.correct == 3 && c.predicted == 4 && c.gold == 4);
+    /* S, and I after a chunk's end, begin one of the same type; I inside of one does not; another
+     * type does */
+    static const struct { const char *predicted[2], *gold[2]; int correct, found, there; } two[] = {
+        { { "I-X", "S-X" }, { "O", "S-X" }, 1, 2, 1 },
+        { { "S-X", "I-X" }, { "O", "I-X" }, 1, 2, 1 },
+        { { "E-X", "E-X" }, { "O", "E-X" }, 1, 2, 1 },
+        { { "B-X", "I-X" }, { "O", "B-X" }, 0, 1, 1 },
+        { { "B-X", "I-Y" }, { "O", "B-Y" }, 1, 2, 1 },
+        /* a type is all behind the first "-", or behind the prefix; no tag is O */
+        { { "B-A-X", "O" }, { "B-B-X", "O" }, 0, 1, 1 },
+        { { "B-PER", "O" }, { "BPER", "O" }, 1, 1, 1 },
+        { { "B-X", "" }, { "B-X", "O" }, 1, 1, 1 },
+    };
+    for (size_t i = 0; i < sizeof two / sizeof *two; i++) {
+        c = count(2, two[i].predicted, two[i].gold);
+        if (c.correct != two[i].correct || c.predicted != two[i].found || c.gold != two[i].there)
+            fail_msg("%zu: %d %d %d", i, (int)c.correct, (int)c.predicted, (int)c.gold);
+    }
     /* the same words with another type */
     c = count(2, (const char *const[]){ "B-PER", "I-PER" },
               (const char *const[]){ "B-ORG", "I-ORG" });

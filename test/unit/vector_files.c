@@ -276,6 +276,70 @@ static void numbers_of_either_order_and_none_that_is_not_finite(void **state)
     assert_string_equal(err_msg(), "head.bin: no line \"vectors dimensions\" at its start");
 }
 
+/* An array with this header and so many bytes of data (1, 2, 3, ... as float32), and with these
+ * words beside it, if any. */
+static void array(const char *header, size_t data, const char *lines)
+{
+    char bytes[512] = "\x93NUMPY\x01";
+    size_t n = strlen(header);
+    bytes[8] = (char)n;
+    memcpy(bytes + 10, header, n);
+    for (size_t i = 0; i < data; i += 4)
+        memcpy(bytes + 10 + n + i, &(float){ (float)(i / 4 + 1) }, 4);
+    file("x.npy", bytes, 10 + n + data);
+    remove("x.npy.words");
+    if (lines) file("x.npy.words", lines, strlen(lines));
+}
+
+static void arrays_have_a_shape_and_a_word_a_row(void **state)
+{
+    (void)state;
+#define HEAD(type, shape) "{'descr': '" type "', 'fortran_order': False, 'shape': " shape ", }\n"
+    static const char two[] = HEAD("<f4", "(2, 2)");
+    static const struct { const char *head; size_t data; const char *lines, *expected; } bad[] = {
+        { two, 16, "a\n", "x.npy: 1 words for 2 vectors" },
+        { two, 16, "a\nb", "x.npy: 1 words for 2 vectors" },
+        { two, 16, "", "x.npy: 0 words for 2 vectors" },
+        { two, 16, "a\n\n", "x.npy: word 2 is empty or not UTF-8" },
+        { two, 16, "\nb\n", "x.npy: word 1 is empty or not UTF-8" },
+        { two, 16, "a\nb\377\n", "x.npy: word 2 is empty or not UTF-8" },
+        { two, 16, "a\nb\nc\n", "x.npy: more words than its 2 vectors" },
+        { two, 12, NULL, "x.npy: 12 bytes of data where its shape (2, 2) needs 16" },
+        { two, 17, NULL, "x.npy: 17 bytes of data where its shape (2, 2) needs 16" },
+        { HEAD("<f4", "(2, 2, 1)"), 8, NULL, "x.npy: 8 bytes of data where its shape (2, 2)" },
+        { HEAD("<f4", "(4,)"), 16, NULL, "x.npy: expected a two-dimensional array of float16" },
+        { HEAD("<i4", "(2, 2)"), 16, NULL, "x.npy: expected a two-dimensional array of float16" },
+        { HEAD("<f3", "(2, 2)"), 16, NULL, "x.npy: expected a two-dimensional array of float16" },
+        { HEAD("|f4", "(2, 2)"), 16, NULL, "x.npy: expected a two-dimensional array of float16" },
+        { HEAD("<f44", "(2, 2)"), 16, NULL, "x.npy: expected a two-dimensional array of float16" },
+        { HEAD("<f4", "(0, 2)"), 0, NULL, "x.npy: 0 vectors of 2 dimensions; supported are 1 to" },
+        { HEAD("<f4", "(2, 0)"), 0, NULL, "x.npy: 2 vectors of 0 dimensions" },
+        { HEAD("<f4", "(1, 65537)"), 0, NULL, "x.npy: 1 vectors of 65537 dimensions" },
+        { HEAD("<f4", "(1073741824, 1)"), 0, NULL, "x.npy: 1073741824 vectors of 1 dimensions" },
+        { HEAD("<f4", "(1073741823, 65536)"), 4, NULL, "x.npy: 4 bytes of data where" },
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        array(bad[i].head, bad[i].data, bad[i].lines);
+        assert_null(vectors_read("x.npy", NULL));
+        if (!strstr(err_msg(), bad[i].expected))
+            fail_msg("%zu: \"%s\" is not in \"%s\"", i, bad[i].expected, err_msg());
+    }
+    static const char *const good[] = { two, HEAD("=f4", "(2, 2,)"), HEAD("<f4", " ( 2 , 2 )") };
+    for (int i = 0; i < 3; i++) {
+        array(good[i], 16, i ? NULL : "a b\nc\n");
+        struct vectors *v = read_all("x.npy", NULL);
+        /* without words their numbers, from 0 */
+        assert_string_equal(words(v), i ? "0 1 " : "a b c ");
+        assert_true(v->n == 2 && v->x[0] == 1 && v->x[1] == 2 && v->x[2] == 3 && v->x[3] == 4);
+        vectors_free(v);
+    }
+    /* by columns: 1 2 are the first of them */
+    array("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }\n", 16, NULL);
+    struct vectors *v = read_all("x.npy", NULL);
+    assert_true(v->x[0] == 1 && v->x[1] == 3 && v->x[2] == 2 && v->x[3] == 4);
+    vectors_free(v);
+}
+
 /* --- rows one by one -------------------------------------------------------------------------- */
 
 /* More numbers in a row than a buffer of text holds; what comes back is what was written, and a
@@ -404,6 +468,7 @@ int main(void)
         cmocka_unit_test(numbers_have_a_length),
         cmocka_unit_test(bad_files_are_refused_by_name_and_row),
         cmocka_unit_test(numbers_of_either_order_and_none_that_is_not_finite),
+        cmocka_unit_test(arrays_have_a_shape_and_a_word_a_row),
         cmocka_unit_test(a_stream_writes_what_is_written_at_once),
         cmocka_unit_test(words_of_one_language_are_often_there_and_not_elsewhere),
         cmocka_unit_test(steps_of_normalisation_are_taken_in_their_order),

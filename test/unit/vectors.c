@@ -411,6 +411,31 @@ static void sparse_products_are_those_of_full_matrices(void **state)
     free(A); free(B); free(C); free(P); free(T); free(S);
 }
 
+/* Entries in any order; those of one place are added from the smallest up, so that 2^24 does not
+ * swallow 1 and 1. */
+static void entries_of_one_place_are_one(void **state)
+{
+    (void)state;
+    for (int turn = 0; turn < 3; turn++) {
+        struct sparse_entry e[7] = { { 2, 2, 0x1p24f }, { 2, 2, 1 }, { 2, 0, 2 }, { 0, 1, 0.25f },
+                                     { 2, 2, 1 },       { 0, 1, 4 }, { 2, 1, 3 } }, was = e[0];
+        e[0] = e[2 * turn];
+        e[2 * turn] = was;
+        struct sparse *m = sparse_make(3, 3, e, 7);
+        assert_memory_equal(m->at, ((size_t[]){ 0, 1, 1, 4 }), 4 * sizeof(size_t));
+        assert_memory_equal(m->col, ((uint32_t[]){ 1, 0, 1, 2 }), 4 * sizeof(uint32_t));
+        assert_true(m->v[0] == 4.25f && m->v[1] == 2 && m->v[2] == 3 && m->v[3] == 0x1p24f + 2);
+        /* in order they come as they are: 2 3 6 of length 7; what is empty stays so */
+        struct sparse_entry six[3] = { { 2, 0, 2 }, { 2, 1, 3 }, { 2, 2, 6 } };
+        struct sparse *unit = sparse_make(4, 3, six, 3);
+        sparse_unit_rows(unit);
+        assert_memory_equal(unit->at, ((size_t[]){ 0, 0, 0, 3, 3 }), 5 * sizeof(size_t));
+        for (int i = 0; i < 3; i++) assert_true(fabs(unit->v[i] - six[i].v / 7.0) < 1e-7);
+        sparse_free(unit);
+        sparse_free(m);
+    }
+}
+
 static void ppmi_is_levy_goldberg_and_dagans(void **state)
 {
     (void)state;
@@ -785,6 +810,7 @@ int main(void)
         cmocka_unit_test(no_inner_product_is_above_the_bound_of_its_int8_copies),
         cmocka_unit_test(inner_products_in_double_are_the_same_bits_everywhere),
         cmocka_unit_test(sparse_products_are_those_of_full_matrices),
+        cmocka_unit_test(entries_of_one_place_are_one),
         cmocka_unit_test(ppmi_is_levy_goldberg_and_dagans),
         cmocka_unit_test(the_randomised_svd_is_lapacks),
         cmocka_unit_test(sums_over_rows_are_those_of_arithmetic),
