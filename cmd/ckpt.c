@@ -168,14 +168,16 @@ static int mean(const struct args *dirs, struct model *m, struct vocab **v)
             rc = err_set("%s: its configuration differs from that of %s", folder, dirs->v[1]);
         if (rc == 0 && !sum) sum = mem_zero(one.ps.total, sizeof *sum);
         for (size_t j = 0; rc == 0 && j < one.ps.total; j++)
-            /* In double: the sum of float32 values would round once per model. */
-            sum[j] += one.ps.value[j] / (dirs->n - 1);
+            /* In double, and divided when all are in: sums and shares of float32 would round once
+             * per model. */
+            sum[j] += one.ps.value[j];
         free(folder);
         /* The first model is kept: the mean is written over its parameters. */
         if (rc < 0 || config) { model_free(&one); vocab_free(w); free(json); continue; }
         *m = one; *v = w; config = json;
     }
-    for (size_t j = 0; rc == 0 && j < m->ps.total; j++) m->ps.value[j] = (float)sum[j];
+    for (size_t j = 0; rc == 0 && j < m->ps.total; j++)
+        m->ps.value[j] = (float)(sum[j] / (dirs->n - 1));
     free(sum);
     free(config);
     return rc;

@@ -15,7 +15,8 @@ static int number(const char **s, double *to)
 {
     char *after;
     /* strtod also reads signs, "inf", "nan" and hexadecimal numbers */
-    if (!isdigit((unsigned char)**s) && **s != '.') return -1;
+    if ((!isdigit((unsigned char)**s) && **s != '.') || (**s == '0' && ((*s)[1] | 32) == 'x'))
+        return -1;
     *to = strtod(*s, &after);
     if (after == *s || !isfinite(*to)) return -1;
     *s = after;

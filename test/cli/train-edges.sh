@@ -214,5 +214,7 @@ fails 1 'twice' finetune "${small[@]}" --task unmt --train aa=aa.shd --train aa=
     --out no3
 pretrain "${small[@]}" --train aa=aa.shd --dropout 0.99 --steps 1 --out dropped
 
-# averages: of one it is itself
+# averages: of one it is itself, three times over too (a third of a float32 is not exact)
 ckpt average -q -o mean whole hurt3; same mean/weights.safetensors whole/last/weights.safetensors
+ckpt average -q -o thrice whole whole whole
+same thrice/weights.safetensors whole/last/weights.safetensors

@@ -68,6 +68,8 @@ static void what_is_no_ramp_is_refused(void **state)
         "1.5:2,3:4",
         "nan",
         "inf",
+        "0x10",
+        "0:0X1",
         "0:1,1:1,2:1,3:1,4:1,5:1,6:1,7:1,8:1,9:1,10:1,11:1,12:1,13:1,14:1,15:1,16:1"
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
