@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 #include <math.h>
@@ -339,6 +340,29 @@ static void a_step_of_one_process_is_the_sum_of_its_micro_batches(void **state)
             gradients_free(&g);
             params_free(&ps);
         }
+    /* more numbers than a thread adds at once (2^15): every one of them by the tree, rounded */
+    for (int bf16 = 0; bf16 < 2; bf16++) {
+        enum { MANY = 3 * 32768 + 64 };
+        struct params ps;
+        struct gradients g;
+        int bad;
+        params_init(&ps, kernels_cpu());
+        assert_int_equal(params_add(&ps, "x", MANY / 64, 64, true), 0);
+        assert_int_equal(params_alloc(&ps, true), 0);
+        assert_int_equal(gradients_open(&g, &ps, NULL, NULL, 3, true, bf16), 0);
+        for (int a = 0; a < 3; a++) {
+            for (size_t i = 0; i < MANY; i++) ps.grad[i] = leaf(a, i);
+            assert_int_equal(gradients_leaf(&g, a), 0);
+        }
+        assert_int_equal(gradients_sum(&g, &bad), 0);
+        for (size_t i = 0; i < MANY; i++) {
+            float x[3] = { leaf(0, i), leaf(1, i), leaf(2, i) };
+            if (ps.grad[i] != (bf16 ? in_bf16(x, 3) : by_definition(x, 3)))
+                fail_msg("number %zu is %g", i, (double)ps.grad[i]);
+        }
+        gradients_free(&g);
+        params_free(&ps);
+    }
     struct params none = { .k = kernels_cpu(), .total = 64 };
     struct gradients g;
     assert_int_equal(gradients_open(&g, &none, NULL, NULL, 0, true, false), -1);
@@ -941,6 +965,242 @@ static void a_request_that_is_done_is_not_looked_at_again(void **state)
     assert_int_equal(one_send.again, 0);
 }
 
+/* --- notes and jobs, whose peer is what a test says ------------------------------------------- */
+
+/* What `done` says of all that is received; what was sent is done at once. */
+static struct { int says, aborts, status; struct note sent; } peer;
+
+static void *to_peer(void *ctx, int to, int tag, const void *data, size_t n)
+{
+    (void)ctx, (void)to, (void)tag;
+    if (n == sizeof peer.sent) memcpy(&peer.sent, data, n);
+    return &peer.sent;
+}
+
+static int by_peer(void *ctx, void *request)
+{
+    (void)ctx;
+    if (request == &peer.sent) return 1;
+    return peer.says < 0 ? (err_set("the message"), peer.says) : peer.says;
+}
+
+static void note_abort(void *ctx, int status)
+{
+    (void)ctx;
+    peer.aborts++;
+    peer.status = status;
+}
+
+static const struct ranks_transport of_peer = { RANKS_ABI, "peer", start_two, to_peer, get_one,
+                                                by_peer, end, note_abort };
+
+/* A rank that has met the others and asked for a first note. */
+static struct ranks *watching(int rank, int size, double patience)
+{
+    struct ranks *r = mem_zero(1, sizeof *r);
+    *r = (struct ranks){ .t = &of_peer, .place = { rank, size, 1 }, .patience = patience,
+                         .lost = -1 };
+    r->queue_end = &r->queue;
+    pthread_mutex_init(&r->lock, NULL);
+    pthread_cond_init(&r->changed, NULL);
+    pthread_cond_init(&r->work, NULL);
+    memset(&peer, 0, sizeof peer);
+    watchdog_open(r);
+    assert_true(watchdog_advance(r));
+    assert_int_equal(peer.sent.kind, NOTE_ALIVE);
+    assert_false(r->broken);
+    return r;
+}
+
+static void forget(struct ranks *r)
+{
+    pthread_mutex_destroy(&r->lock);
+    pthread_cond_destroy(&r->changed);
+    pthread_cond_destroy(&r->work);
+    free(r->peer);
+    free(r);
+}
+
+/* Where rank 0 is gone, rank 1 says so at once, and each other 0.2 s after the one below it, but
+ * none more than 4 s after rank 1; what says so ends the run with status 1. */
+static void ranks_speak_in_turn_of_the_first_that_is_gone(void **state)
+{
+    (void)state;
+    static const struct { int rank; double waits; } t[] = { { 1, 0 }, { 3, 0.4 }, { 45, 4 } };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        struct ranks *r = watching(t[i].rank, 50, 1000);
+        peer.says = RANKS_GONE;
+        bool more = watchdog_advance(r);
+        if (t[i].waits > 0) {
+            assert_true(more && !r->broken && r->peer->gone && !peer.aborts);
+            r->peer->gone_at -= t[i].waits;
+            more = watchdog_advance(r);
+        }
+        assert_false(more);
+        assert_string_equal(r->why,
+                            "rank 0 of 50 is gone: its process was killed or its connection broke; "
+                            "all ranks end; start them again with --resume");
+        assert_true(r->broken && r->reports && r->known && r->lost == 0);
+        assert_true(peer.aborts == 1 && peer.status == 1);
+        /* nobody is there to hear it */
+        assert_int_equal(peer.sent.kind, NOTE_ALIVE);
+        forget(r);
+    }
+}
+
+/* Patience counts from the last sign of life; before the first one, while the others may still be
+ * connecting, it is four times as long, but not of two ranks. */
+static void patience_is_longer_before_the_first_note(void **state)
+{
+    (void)state;
+    static const struct { int size; double silent; bool heard, broken; } t[] = {
+        { 5, 20, false, false }, { 5, 41, false, true }, { 5, 20, true, true },
+        { 2, 20, false, true }
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        struct ranks *r = watching(1, t[i].size, 10);
+        r->peer->heard -= t[i].silent;
+        r->peer->heard_any = t[i].heard;
+        watchdog_advance(r);
+        assert_int_equal(r->broken, t[i].broken);
+        if (r->broken) assert_non_null(strstr(r->why, "has not answered for"));
+        forget(r);
+    }
+}
+
+/* A rank that has left is missed 5 s later, and only if this one still waits for messages. */
+static void who_leaves_early_is_named(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct ranks *r = watching(1, 3, 1000);
+        r->peer->leaving = r->looked - (i == 1 ? 1 : 6);
+        r->n_active = i != 2;
+        watchdog_advance(r);
+        assert_int_equal(r->broken, i == 0);
+        if (!i) assert_string_equal(r->why, "rank 0 of 3 has left before the end; all ranks end");
+        forget(r);
+    }
+}
+
+static void says_so(const char *message)
+{
+    _exit(strcmp(message, "the message") ? 8 : 5);
+}
+
+/* The status of a process whose run another rank has ended: 5 if it told its user, else 1. */
+static int status_of_an_end(int rank, int how, double stopped_since)
+{
+    int status;
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct ranks *r = watching(rank, 3, 1000);
+        r->on_failure = says_so;
+        peer.says = how;
+        if (stopped_since) r->stopped = clock_seconds() - stopped_since;
+        watchdog_advance(r);
+        _exit(9);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+/* Whoever ends the run of all has said why: else he is named by rank 0, or by the others where it
+ * is rank 0. A process that was stopped for long knows nothing. */
+static void who_has_ended_all_is_named_once(void **state)
+{
+    (void)state;
+    assert_int_equal(status_of_an_end(0, RANKS_NOTIFIED, 0), 5);
+    assert_int_equal(status_of_an_end(1, RANKS_NOTIFIED, 0), 1);
+    assert_int_equal(status_of_an_end(1, RANKS_ENDED, 0), 5);
+    assert_int_equal(status_of_an_end(1, RANKS_ENDED, 5), 1);
+    assert_int_equal(status_of_an_end(1, RANKS_ENDED, 11), 5);
+    /* a caller that has the message says it itself */
+    struct ranks *r = watching(1, 3, 1000);
+    r->on_failure = says_so;
+    r->known = true;
+    peer.says = RANKS_ENDED;
+    watchdog_advance(r);
+    assert_true(r->broken && r->reports);
+    assert_string_equal(r->why, "the message");
+    forget(r);
+}
+
+static int asks_once(struct ranks *r, struct job *j)
+{
+    static char to[4];
+    return j->stage++ ? 1 : job_receive(r, j, 1, to, sizeof to);
+}
+
+/* A job whose rank is gone waits 5 s for a note that says why; one that another rank has ended, for
+ * the watchdog. */
+static void a_closed_connection_is_not_yet_the_reason(void **state)
+{
+    (void)state;
+    static const int how[] = { RANKS_GONE, RANKS_WRONG, RANKS_ENDED, RANKS_NOTIFIED };
+    for (int i = 0; i < 4; i++) {
+        struct ranks *r = watching(0, 2, 1000);
+        struct job j = { .next = asks_once };
+        job_begin(r, &j);
+        peer.says = 0;
+        assert_true(jobs_advance(r));
+        assert_false(jobs_advance(r));
+        peer.says = how[i];
+        assert_false(jobs_advance(r));
+        assert_int_equal(j.status, 0);
+        r->gone_at -= 5;
+        jobs_advance(r);
+        assert_int_equal(j.status, i < 2 ? -1 : 0);
+        if (i < 2) {
+            assert_true(r->reports && r->broken);
+            assert_int_equal(job_wait(r, &j), -1);
+            assert_string_equal(err_msg(), "the message");
+        } else free(j.request);
+        forget(r);
+    }
+}
+
+/* Of two ranks the second alone has a GPU, or each has; NCCL is not wanted. What both say. */
+static void offer(struct ranks *r, struct player *p)
+{
+    char how[800];
+    int one = 1;
+    for (int both = 0; both < 2; both++) {
+        assert_int_equal(ranks_device_open(r, both || p->rank ? &one : NULL, how, sizeof how), 0);
+        assert_false(ranks_on_device(r));
+        assert_non_null(strstr(how, "gradients travel through the hosts' memory, not by NCCL: rank "
+                                    "0 of 2 ("));
+        assert_non_null(strstr(how, both ? "): ISOGLOT_NCCL=none"
+                                         : "): it computes on a processor"));
+    }
+    assert_int_equal(ranks_device_open(r, NULL, how, sizeof how), 0);
+    assert_string_equal(how, "");
+    /* threads of one process share its processors; not with another machine's, nor with a rank that
+     * is bound to others */
+    assert_int_equal(ranks_sharing_processors(r), 2);
+    r->who[1 - p->rank].processors ^= 1;
+    assert_int_equal(ranks_sharing_processors(r), 1);
+    r->who[1 - p->rank].processors ^= 1;
+    r->who[1 - p->rank].host[0] ^= 1;
+    assert_int_equal(ranks_sharing_processors(r), 1);
+    r->who[1 - p->rank].host[0] ^= 1;
+}
+
+static void why_gradients_go_by_the_hosts_is_said(void **state)
+{
+    struct player p[MOST];
+    char how[8] = "x";
+    (void)state;
+    setenv("ISOGLOT_NCCL", "none", 1);
+    play(p, 2, 60, offer, NULL);
+    unsetenv("ISOGLOT_NCCL");
+    assert_int_equal(ranks_device_open(NULL, p, how, sizeof how), 0);
+    assert_string_equal(how, "");
+    assert_int_equal(ranks_sharing_processors(NULL), 1);
+}
+
 /* Without ranks every function has an answer. */
 static void a_run_of_one(void **state)
 {
@@ -1155,6 +1415,12 @@ int main(void)
         cmocka_unit_test(the_log_of_ranks_is_one_processs),
         cmocka_unit_test(a_silent_rank_is_named),
         cmocka_unit_test(a_request_that_is_done_is_not_looked_at_again),
+        cmocka_unit_test(ranks_speak_in_turn_of_the_first_that_is_gone),
+        cmocka_unit_test(patience_is_longer_before_the_first_note),
+        cmocka_unit_test(who_leaves_early_is_named),
+        cmocka_unit_test(who_has_ended_all_is_named_once),
+        cmocka_unit_test(a_closed_connection_is_not_yet_the_reason),
+        cmocka_unit_test(why_gradients_go_by_the_hosts_is_said),
         cmocka_unit_test(a_run_of_one),
         cmocka_unit_test(launchers_are_known_by_their_environment),
         cmocka_unit_test(plain_tcp_is_found_by_torchs_variables),

@@ -55,6 +55,8 @@ static void ranks(int size, void (*play)(struct rank *r))
         struct rank r = { .t = ranks_tcp(&l) };
         CHECK(r.t->start(&r.ctx, &r.place, 20) == 0);
         CHECK(r.place.rank == i && r.place.size == size && r.place.local_size == size);
+        /* what listened is closed, and nothing else: rank 0 has no listener of its own */
+        CHECK(fcntl(0, F_GETFD) >= 0);
         play(&r);
         CHECK(r.t->end(r.ctx) == 0);
         _exit(0);
