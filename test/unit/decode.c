@@ -262,13 +262,19 @@ static void many_sentences_keep_their_order_whatever_their_batches(void **state)
         { 40, 0, 8 }                     /* three batches are too few for eight threads */
     }; /* tokens, sentences, threads */
     int which[MOST];
-    start(false, 61, NULL);
-    for (int i = 0; i < N; i++) which[i] = i * i % SOURCES;
+    /* with these weights each source has hypotheses of its own */
+    start(false, 71, NULL);
+    for (int i = 0; i < N; i++) which[i] = 3 * i % SOURCES;
     struct decode_options o;
     struct hyps want, got;
     options(&o, 4, 6, 1);
     o.n_best = 3;
     translate(which, N, &o, &want);
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < i; j++)
+            assert_true(want.hyp[3 * i + 1].n != want.hyp[3 * j + 1].n
+                        || memcmp(want.hyp[3 * i + 1].ids, want.hyp[3 * j + 1].ids,
+                                  (size_t)want.hyp[3 * i + 1].n * sizeof(uint32_t)));
     struct batch b = { 0 };
     for (int i = 0; i < N; i++) batch_add(&b, sources[which[i]], lengths[which[i]], 0, (uint64_t)i);
     for (size_t c = 0; c < sizeof cuts / sizeof *cuts; c++) {

@@ -458,6 +458,124 @@ static void arrays_come_back_and_others_are_refused(void **state)
     vocab_free(v);
 }
 
+/* The optimiser's moments, those of a tensor besides the model's, and whole numbers that no double
+ * holds: numbers that are put in by a formula of their place come back exactly. */
+static void moments_and_whole_numbers_come_back(void **state)
+{
+    (void)state;
+    struct vocab *v = vocabulary();
+    struct model_config c = small(v);
+    struct model m;
+    struct state s = { 0 };
+    int64_t pairs[4] = { INT64_MAX, -5, INT64_C(1) << 53 | 1, 0 };
+    assert_int_equal(model_shapes(&m, &c, kernels_cpu()), 0);
+    int extra = params_add_extra(&m.ps, "extra.weight", 2, 3, true);
+    assert_int_equal(params_alloc(&m.ps, true), 0);
+    model_draw(&m, 1);
+    struct params *ps = &m.ps;
+    const struct param *x = &ps->p[extra];
+    for (size_t i = 0; i < ps->total; i++) {
+        ps->m[i] = (float)i + 0.25f;
+        ps->v[i] = 2 * (float)i + 1;
+    }
+    state_array(&s, ps->value + x->at, 2, 3, "extra.weight");
+    state_moment(&s, 1, x->at, 2, 3, "adam.m.extra.weight");
+    state_moment(&s, 2, x->at, 2, 3, "adam.v.extra.weight");
+    state_whole(&s, pairs, 2, 2, "queue.pairs");
+    /* 7 validations, none of them better */
+    struct checkpoint_state st = { .step = 7, .since_best = 7, .best = INFINITY, .state = &s };
+    assert_int_equal(dir_remove("run"), 0);
+    assert_int_equal(dir_make("run"), 0);
+    struct snapshot *snap = snapshot_take(&m, &st, NULL);
+    assert_int_equal(checkpoint_save("run", snap, v), 0);
+    snapshot_free(snap);
+    /* shared: a rank's own part is given to it later, from all of the moments */
+    for (int shared = 0; shared < 2; shared++) {
+        for (size_t i = 0; i < ps->total; i++) ps->m[i] = ps->v[i] = -1;
+        memset(pairs, 0, sizeof pairs);
+        struct checkpoint_state back = { .best = INFINITY, .state = &s, .shared = shared };
+        assert_int_equal(checkpoint_load_newest("run", &m, &back), 1);
+        assert_true(back.step == 7 && back.since_best == 7 && back.best == INFINITY);
+        for (int i = 0; i < ps->n; i++)
+            for (size_t k = ps->p[i].at; k < ps->p[i].at + ps->p[i].n; k++) {
+                assert_true((shared ? back.moment[0] : ps->m)[k] == (float)k + 0.25f);
+                assert_true((shared ? back.moment[1] : ps->v)[k] == 2 * (float)k + 1);
+                if (shared) assert_true(ps->m[k] == -1 && ps->v[k] == -1);
+            }
+        if (!shared) assert_true(!back.moment[0] && !back.moment[1]);
+        free(back.moment[0]);
+        free(back.moment[1]);
+        assert_true(pairs[0] == INT64_MAX && pairs[1] == -5 && pairs[2] == 9007199254740993
+                    && pairs[3] == 0);
+    }
+    /* under another name it is a copy; as another step's it is none */
+    assert_int_equal(checkpoint_check("run/checkpoints/step-00000007", &m), 0);
+    assert_int_equal(file_rename("run/checkpoints/step-00000007", "run/copy"), 0);
+    assert_int_equal(checkpoint_check("run/copy", &m), 0);
+    assert_int_equal(file_rename("run/copy", "run/step-6x"), 0);
+    assert_int_equal(checkpoint_check("run/step-6x", &m), 0);
+    assert_int_equal(file_rename("run/step-6x", "run/step-6"), 0);
+    assert_int_equal(checkpoint_check("run/step-6", &m), -1);
+    assert_non_null(strstr(err_msg(), "its step is 7, the folder's 6"));
+    /* a tensor more than the model's moments is another model's */
+    static const char path[] = "run/step-6/optimizer.safetensors";
+    struct st_file *f = st_open(path);
+    assert_non_null(f);
+    struct st_tensor *t = mem_alloc(((size_t)f->n + 1) * sizeof *t);
+    memcpy(t, f->t, (size_t)f->n * sizeof *t);
+    t[f->n] = t[0];
+    t[f->n].name = (char *)"adam.m.zz";
+    int n = f->n;
+    assert_int_equal(st_write("run/more", t, n + 1, NULL, NULL, 0), 0);
+    st_close(f);
+    free(t);
+    assert_int_equal(file_rename("run/more", path), 0);
+    assert_int_equal(checkpoint_check("run/step-6", &m), -1);
+    char want[200];
+    snprintf(want, sizeof want, "%s: holds %d tensors, not %d", path, n + 1, n);
+    assert_string_equal(err_msg(), want);
+    state_free(&s);
+    model_free(&m);
+    vocab_free(v);
+}
+
+/* Of a damaged checkpoint nothing counts: neither its best metric nor its tokens; what an earlier
+ * version did not record is not known. */
+static void what_a_damaged_checkpoint_said_does_not_count(void **state)
+{
+    (void)state;
+    struct vocab *v = vocabulary();
+    struct model_config c = small(v);
+    struct model m;
+    struct state s = { 0 };
+    assert_int_equal(model_new(&m, &c, kernels_cpu(), 1, true), 0);
+    assert_int_equal(dir_remove("run"), 0);
+    assert_int_equal(dir_make("run"), 0);
+    for (int step = 2; step <= 3; step++) {
+        struct checkpoint_state st = { .step = step, .best = step == 3 ? 0.25 : INFINITY,
+                                       .since_best = step == 3 ? 9 : 0, .state = &s,
+                                       .tokens = step == 3 ? 5 : 0 };
+        struct snapshot *snap = snapshot_take(&m, &st, NULL);
+        assert_int_equal(checkpoint_save("run", snap, v), 0);
+        snapshot_free(snap);
+    }
+    static const char path[] = "run/checkpoints/step-00000002/state.json";
+    size_t n;
+    char *text = file_read(path, &n), *at = strstr(text, ",\n  \"tokens\": \"0\"");
+    assert_non_null(at);
+    memmove(at, at + 17, strlen(at + 17) + 1);
+    assert_int_equal(sum_file_remove("run/checkpoints/step-00000002", "state.sum"), 0);
+    assert_int_equal(file_write(path, text, strlen(text)), 0);
+    free(text);
+    msg_set_quiet(true);
+    struct checkpoint_state back = { .best = INFINITY, .state = &s };
+    assert_int_equal(checkpoint_load_newest("run", &m, &back), 1);
+    assert_true(back.step == 2 && back.best == INFINITY && back.tokens == -1 && !back.tree);
+    assert_int_equal(checkpoint_newest("run"), 2);
+    model_free(&m);
+    vocab_free(v);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -470,6 +588,8 @@ int main(void)
         cmocka_unit_test(weights_below_a_head_are_those_of_the_model_without),
         cmocka_unit_test(arrays_come_back_and_others_are_refused),
         cmocka_unit_test(a_state_that_cannot_be_is_not_continued),
+        cmocka_unit_test(moments_and_whole_numbers_come_back),
+        cmocka_unit_test(what_a_damaged_checkpoint_said_does_not_count),
     };
     if (scratch_enter() < 0) return 1;
     int status = cmocka_run_group_tests(tests, NULL, NULL);

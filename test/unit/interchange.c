@@ -10,9 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include "common/err.h"
 #include "common/json/json.h"
 #include "common/mem.h"
+#include "lib/hf/card.h"
 #include "lib/hf/hf.h"
 #include "lib/hf/layout.h"
 #include "lib/hf/tokens.h"
@@ -20,6 +22,7 @@
 #include "lib/model/model.h"
 #include "lib/torch/torch.h"
 #include "test/unit/near.h"
+#include "test/unit/scratch.h"
 
 static char golden[512];
 
@@ -592,6 +595,15 @@ static void keys_that_are_there_are_read(void **state)
     /* positions count from behind <pad> */
     c = parsed(&h, "{\"model_type\": \"roberta\", " BERT_SIZES ", \"pad_token_id\": 5}");
     assert_int_equal(c.positions, 14 - 5 - 1);
+    c = parsed(&h, "{\"model_type\": \"roberta\", " BERT_SIZES ", \"pad_token_id\": 0}");
+    assert_int_equal(c.positions, 14 - 0 - 1);
+    /* 31 letters are a language's name, of 32 its row keeps its number */
+    c = parsed(&h, "{\"model_type\": \"xlm\", \"n_words\": 25, " XLM_SIZES ", \"n_langs\": 3, "
+                   "\"lang2id\": {\"b234567890123456789012345678901\": 1, "
+                   "\"a2345678901234567890123456789012\": 0}}");
+    assert_string_equal(c.lang[0], "lang0");
+    assert_string_equal(c.lang[1], "b234567890123456789012345678901");
+    assert_string_equal(c.lang[2], "lang2");
     c = parsed(&h, "{\"model_type\": \"xlm\", \"vocab_size\": 26, \"n_words\": 25, " XLM_SIZES ", "
                    "\"max_position_embeddings\": 40, \"gelu_activation\": false, "
                    "\"layer_norm_eps\": 1e-3, \"dropout\": 0.25, \"attention_dropout\": 0.5, "
@@ -944,6 +956,104 @@ static void peers_states(struct model *m, struct tape *t, void *ctx)
     }
 }
 
+/* --- the model card --------------------------------------------------------------------------- */
+
+static void written_is(const char *path, const char *want)
+{
+    char *text = file_read(path, NULL);
+    assert_non_null(text);
+    assert_string_equal(text, want);
+    free(text);
+}
+
+static void write_text(const char *path, const char *text)
+{
+    assert_int_equal(file_write(path, text, strlen(text)), 0);
+}
+
+/* All of README.md: the head is YAML as the hub's model cards have it, with its names of tasks; a
+ * line of Markdown that begins something has an empty one before it. Checksums are those of
+ * Python's xxhash.xxh3_64 of "a b\n" and of nothing. */
+static void a_card_says_what_a_model_is_and_comes_from(void **state)
+{
+    (void)state;
+    struct model_config c;
+    struct hf_run run;
+    model_config_init(&c);
+    c.vocab = 30; c.layers = 3; c.dim = 16; c.heads = 2; c.positions = 11; c.n_langs = 2;
+    strcpy(c.lang[0], "xa"); strcpy(c.lang[1], "xb");
+    assert_int_equal(scratch_enter(), 0);
+    for (int i = 0; i < 6; i++)
+        assert_int_equal(mkdir((const char *const[]){ "run", "run/checkpoints",
+                                                      "run/checkpoints/step-00000001", "copy",
+                                                      "out", "plain" }[i], 0777), 0);
+    write_text("t", "a b\n");
+    write_text("v", "");
+    write_text("run/run.config", "# options of this run: align-post\nobjective = ppa,scs\n"
+                                 "pool = first\ntrain-parallel = xa-xb=t,gone\nseed = 1\n"
+                                 "cooc = v\ntrained = t\n");
+    struct hf_card card = { .layout = HF_BERT, .c = &c, .run = &run };
+    assert_int_equal(hf_run_read(&run, "run/checkpoints/step-00000001"), 0);
+    assert_string_equal(run.program, "align-post");
+    assert_string_equal(run.objective, "ppa,scs");
+    assert_string_equal(run.pool, "first");
+    card.pool = run.pool;
+    assert_int_equal(hf_card_write(&card, "out"), 0);
+    written_is("out/README.md",
+               "---\nlanguage:\n- \"xa\"\n- \"xb\"\nlibrary_name: sentence-transformers\n"
+               "pipeline_tag: sentence-similarity\ntags:\n- isoglot\n"
+               "# yours to say: it depends on the data, too\nlicense: unknown\n---\n\n"
+               "# A bert model for sentences\n\n"
+               "3 layers of 16, 2 heads, 30 tokens, sequences of at most 11.\n"
+               "A sentence's vector is the state of its first token.\n"
+               "Trained by isoglot's `align-post`: ppa,scs.\n\n"
+               "## Use\n\n```python\nfrom sentence_transformers import SentenceTransformer\n"
+               "model = SentenceTransformer(\"path/to/this/folder\")\n"
+               "print(model.encode([\"a sentence\", \"another one\"]).shape)\n```\n\n"
+               "## Data\n\n| option | file | XXH3-64 |\n|---|---|---|\n"
+               "| `train-parallel` | `t` | 6be26eba2070ee68 |\n"
+               "| `train-parallel` | `gone` | not there any more |\n"
+               "| `cooc` | `v` | 2d06800538d394c2 |\n\n"
+               "## Options of the training\n\n```\n# options of this run: align-post\n"
+               "objective = ppa,scs\npool = first\ntrain-parallel = xa-xb=t,gone\nseed = 1\n"
+               "cooc = v\ntrained = t\n```\n");
+    assert_int_equal(hf_pooling_write(&card, "out"), 0);
+    /* the keys are those of sentence-transformers' Pooling */
+    written_is("out/1_Pooling/config.json",
+               "{\n  \"word_embedding_dimension\": 16,\n  \"pooling_mode_cls_token\": true,\n"
+               "  \"pooling_mode_mean_tokens\": false,\n  \"pooling_mode_max_tokens\": false,\n"
+               "  \"pooling_mode_mean_sqrt_len_tokens\": false\n}\n");
+    written_is("out/sentence_bert_config.json",
+               "{\n  \"max_seq_length\": 11,\n  \"do_lower_case\": false\n}\n");
+    hf_run_free(&run);
+    /* of a finetuned run the task; of a model that was copied out of its run nothing */
+    write_text("run/run.config", "# options of this run: finetune\ntask = mt\npool = mean\n");
+    assert_int_equal(hf_run_read(&run, "run/checkpoints/step-00000001"), 0);
+    assert_string_equal(run.objective, "mt");
+    assert_string_equal(run.pool, "");
+    hf_run_free(&run);
+    assert_int_equal(hf_run_read(&run, "copy"), 0);
+    assert_true(!run.config && !*run.program && !*run.objective);
+    c.n_langs = 0;
+    card = (struct hf_card){ .layout = HF_MBART, .c = &c, .run = &run, .tokens_only = true };
+    assert_int_equal(hf_card_write(&card, "plain"), 0);
+    written_is("plain/README.md",
+               "---\nlibrary_name: transformers\npipeline_tag: translation\ntags:\n- isoglot\n"
+               "# yours to say: it depends on the data, too\nlicense: unknown\n---\n\n"
+               "# A mbart model that translates\n\n"
+               "3 layers of 16, 2 heads, 30 tokens, sequences of at most 11.\n\n"
+               "## Use\n\n```python\n"
+               "from transformers import AutoTokenizer, AutoModelForSeq2SeqLM\n"
+               "tokenizer = AutoTokenizer.from_pretrained(\"path/to/this/folder\")\n"
+               "model = AutoModelForSeq2SeqLM.from_pretrained(\"path/to/this/folder\")\n"
+               "batch = tokenizer([\"a sentence\"], return_tensors=\"pt\")\n"
+               "print(model.generate(**batch))\n```\n\n"
+               "The tokenizer reads the model's tokens, one space between them, and not plain "
+               "text, which becomes other tokens and unknown ones: cut it first with isoglot's "
+               "`tokenize --subwords`, by the folder that this one was exported from.\n");
+    scratch_leave();
+}
+
 static int states_mode(char **argv)
 {
     struct peers p = { .in = st_open(argv[3]) };
@@ -984,6 +1094,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(an_xlm_that_classifies),
         cmocka_unit_test(an_xlm_that_tags),
         cmocka_unit_test(an_xlm_that_answers),
+        cmocka_unit_test(a_card_says_what_a_model_is_and_comes_from),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
