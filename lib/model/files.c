@@ -346,6 +346,7 @@ int model_init_embeddings(struct model *m, const struct vocab *vocab, const char
     int D = m->ps.p[m->tokens].cols, set = 0, dim = 0, rc;
     const struct param *p = &m->ps.p[m->tokens];
     float *table = mem_alloc(p->n * sizeof *table), *row = mem_zero((size_t)D, sizeof *row);
+    bool *done = mem_zero((size_t)vocab->n + 1, sizeof *done);
     param_get(&m->ps, m->ps.value, m->tokens, table);
     /* Vectors come in any length. Rows of the table have the one that the layers' weights were
      * drawn for: words get its mean. */
@@ -368,7 +369,8 @@ int model_init_embeddings(struct model *m, const struct vocab *vocab, const char
             rc = err_set("%s: vectors of %d dimensions; the model has %d", path, dim, D);
             break;
         }
-        if (id == VOCAB_UNK) continue;
+        /* a word that is repeated keeps its first vector, as in other programs (vectors.h) */
+        if (id == VOCAB_UNK || done[id]) continue;
         float *to = table + (size_t)id * (size_t)D;
         double norm = row_norm(row, dim), rest = row_norm(to + dim, D - dim);
         /* no direction to take: the drawn row is better */
@@ -378,6 +380,7 @@ int model_init_embeddings(struct model *m, const struct vocab *vocab, const char
         double keep = dim < D ? 0.1 * want / (rest > 0 ? rest : 1) : 0;
         for (int i = 0; i < dim; i++) to[i] = (float)(row[i] * want / norm);
         for (int i = dim; i < D; i++) to[i] = (float)(to[i] * keep);
+        done[id] = true;
         set++;
     }
     if (rc == 0 && !set)
@@ -387,6 +390,7 @@ int model_init_embeddings(struct model *m, const struct vocab *vocab, const char
     if (rc == 0) param_put(&m->ps, m->ps.value, m->tokens, table);
     free(table);
     free(row);
+    free(done);
     text_close(in);
     return rc < 0 ? -1 : set;
 }

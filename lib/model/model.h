@@ -130,8 +130,9 @@ int model_read_config(struct model_config *c, const char *dir);
 int model_init_from(struct model *m, const struct vocab *vocab, const char *dir, int *taken,
                     int *fresh);
 /* --init-embeddings: text vectors "word v1 .. vd" (word2vec's header line may be there); dimensions
- * fewer than dim are padded with the drawn values; rows are scaled to the mean norm of drawn ones.
- * Returns the number of tokens set, or -1 (also if it is 0). */
+ * fewer than dim are padded with the drawn values; rows are scaled to the mean norm of drawn ones;
+ * of a word's vectors the first counts. Returns the number of tokens set, or -1 (also if it is
+ * 0). */
 int model_init_embeddings(struct model *m, const struct vocab *vocab, const char *path);
 
 #endif

@@ -379,7 +379,7 @@ static void words_take_vectors_at_the_mean_length_of_drawn_rows(void **state)
         assert_int_equal(model_init_embeddings(&m, v, "bad"), -1);
         assert_string_equal(err_msg(), bad[i][1]);
     }
-    const char *text = "4 4\nb 3 0 0 -4\nc 0 0 0 0\nzz 1 1 1 1\n<unk> 1 1 1 1\n";
+    const char *text = "4 4\nb 3 0 0 -4\nc 0 0 0 0\nzz 1 1 1 1\n<unk> 1 1 1 1\nb 1 2 3 4\n";
     assert_int_equal(file_write("vectors", text, strlen(text)), 0);
     assert_int_equal(model_init_embeddings(&m, v, "vectors"), 1);
     float *now = values(&m, "embed.tokens", NULL);
