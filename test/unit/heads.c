@@ -91,6 +91,16 @@ static void bad_heads_are_refused_by_line(void **state)
           "\"none\", \"outputs\": 1}",
           "head x appears twice" },
         { "3", "a head has" },
+        { "{\"hidden\": \"none\", \"outputs\": 2}", "a head has" },
+        { "{\"name\": \"x\", \"outputs\": 2}", "a head has" },
+        { "{\"name\": \"x\", \"hidden\": \"none\"}", "a head has" },
+        { "{\"name\": 7, \"hidden\": \"none\", \"outputs\": 2}", "a head has" },
+        { "{\"name\": \"x\", \"hidden\": \"none\", \"outputs\": 2, \"labels\": [\"a\", 5]}",
+          "a head has" },
+        { "{\"name\": \"x\", \"hidden\": \"none\", \"outputs\": 2, \"labels\": \"ab\"}",
+          "a head has" },
+        { SPAN(2) ", \"task\": \"span\", \"no_answer\": 1}", "a head has" },
+        { SPAN(2) ", \"task\": \"span\", \"pair\": \"three\"}", "a head has" },
         { SPAN(2) ", \"task\": \"spans\"}", "a head has" },
         { SPAN(2) ", \"longest\": 9}", "a head has" },
         { SPAN(2) ", \"task\": \"class\", \"longest\": 8}", "its task needs labels" },
@@ -282,6 +292,55 @@ static void outputs_are_what_the_layers_say(void **state)
     assert_int_equal(model_head_find(&m, "span"), 1);
     assert_int_equal(model_head_find(&m, "tag"), -1);
     assert_string_equal(err_msg(), "the model has no head tag; it has nli, span");
+    tape_free(&t);
+    model_free(&m);
+    vocab_free(v);
+}
+
+/* In training half of what a head reads is dropped and the rest doubled (p 0.5), and so is what its
+ * dense layer makes of that. */
+static void a_head_drops_what_it_reads_and_what_its_layer_makes(void **state)
+{
+    (void)state;
+    struct vocab *v = vocabulary();
+    struct model_config c = small(v);
+    struct model m;
+    struct tape t;
+    const struct kernels *k = kernels_cpu();
+    enum { N = 64, D = 6 };
+    float x[N * D], plain[N * D], got[2][N * D];
+    uint64_t sample[N];
+    uint32_t at[N];
+    with_heads(&c);
+    assert_int_equal(model_new(&m, &c, k, 5, true), 0);
+    tape_init(&t, k, &m.ps);
+    for (int i = 0; i < N * D; i++) x[i] = (float)(i % 5 + 1) / 4;
+    for (int i = 0; i < N; i++) { sample[i] = (uint64_t)i; at[i] = 0; }
+    t.drop.sample = sample;
+    t.drop.pos = at;
+    t.drop.key = (struct rng_key){ 1, RNG_DROPOUT, 1 };
+    for (int train = 0; train < 2; train++) {
+        tape_reset(&t, train);
+        t.p_drop = 0.5f;
+        struct var *rows = tape_var(&t, N, D);
+        k->upload(rows->v, x, sizeof x);
+        for (int head = 0; head < 2; head++)
+            k->download(train ? got[head] : head ? got[1] : plain,
+                        model_head_input(&m, &t, head, rows)->v, sizeof plain);
+        assert_int_equal(k->sync(), 0);
+        /* prediction drops nothing; the second head has no layer of its own */
+        if (!train) assert_memory_equal(got[1], x, sizeof x);
+    }
+    int zeros[2] = { 0 }, others = 0;
+    for (int i = 0; i < N * D; i++) {
+        assert_true(plain[i] != 0);
+        for (int head = 0; head < 2; head++) zeros[head] += got[head][i] == 0;
+        if (got[1][i] != 0) assert_true(got[1][i] == 2 * x[i]);
+        others += got[0][i] != 0 && fabsf(got[0][i] - 2 * plain[i]) > 1e-3f;
+    }
+    /* of 384, each with probability 1/2: 192 and six deviations of 9.8 */
+    for (int head = 0; head < 2; head++) assert_in_range(zeros[head], 134, 250);
+    assert_true(others > 0);
     tape_free(&t);
     model_free(&m);
     vocab_free(v);
@@ -585,6 +644,7 @@ int main(void)
         cmocka_unit_test(what_a_head_reads_has_limits),
         cmocka_unit_test(the_configuration_says_what_heads_read),
         cmocka_unit_test(outputs_are_what_the_layers_say),
+        cmocka_unit_test(a_head_drops_what_it_reads_and_what_its_layer_makes),
         cmocka_unit_test(weights_below_a_head_are_those_of_the_model_without),
         cmocka_unit_test(arrays_come_back_and_others_are_refused),
         cmocka_unit_test(a_state_that_cannot_be_is_not_continued),

@@ -956,6 +956,61 @@ static void peers_states(struct model *m, struct tape *t, void *ctx)
     }
 }
 
+static const float *written(const struct st_file *f, const char *name, int rows, int cols)
+{
+    const struct st_tensor *t = st_find(f, name);
+    assert_non_null(t);
+    assert_true(t->dtype == ST_F32 && t->ndim == 2 && t->shape[0] == rows && t->shape[1] == cols);
+    return t->data;
+}
+
+/* A layout without language embeddings, or XLM's where one language is asked for: each position is
+ * the model's plus that language's vector, behind the rows that RoBERTa never reads. */
+static void a_language_is_added_to_the_positions(void **state)
+{
+    (void)state;
+    struct hf_import io = { 0 };
+    struct model m;
+    struct vocab *v;
+    char *notes, *dir = in(golden, "xlm");
+    if (file_exists("one")) dir_remove("one");
+    if (hf_import(dir, "one", &io, &notes) < 0) fail_msg("%s", err_msg());
+    free(notes);
+    assert_int_equal(model_load(&m, "one", kernels_cpu(), &v), 0);
+    assert_true(m.c.n_langs > 1 && m.enc.languages >= 0);
+    int P = m.c.positions, D = m.c.dim;
+    const float *pos = param_value(&m.ps, m.enc.positions),
+                *lang = param_value(&m.ps, m.enc.languages);
+    for (int l = 0; l < 2; l++)
+        for (int xlm = 0; xlm < 2; xlm++) {
+            struct hf_export eo = { .layout = xlm ? "xlm" : "roberta", .src = m.c.lang[l],
+                                    .tokens_only = true };
+            if (file_exists("hf")) dir_remove("hf");
+            if (hf_export("one", "hf", &eo, &notes) < 0) fail_msg("%s", err_msg());
+            free(notes);
+            struct st_file *f = st_open("hf/model.safetensors");
+            assert_non_null(f);
+            /* RoBERTa's <pad> is 1: its first position is row 2 */
+            int before = xlm ? 0 : 2;
+            const float *x = written(f, xlm ? "transformer.position_embeddings.weight"
+                                            : "roberta.embeddings.position_embeddings.weight",
+                                     P + before, D);
+            for (int i = 0; i < before * D; i++) assert_true(x[i] == 0);
+            for (int i = 0; i < P * D; i++)
+                assert_true(x[before * D + i] == pos[i] + lang[l * D + i % D]);
+            assert_null(st_find(f, "transformer.lang_embeddings.weight"));
+            st_close(f);
+            char *json = file_read("hf/config.json", NULL);
+            assert_true(!xlm || strstr(json, "\"use_lang_emb\":\tfalse"));
+            free(json);
+        }
+    dir_remove("hf");
+    dir_remove("one");
+    model_free(&m);
+    vocab_free(v);
+    free(dir);
+}
+
 /* --- the model card --------------------------------------------------------------------------- */
 
 static void written_is(const char *path, const char *want)
@@ -1094,6 +1149,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(an_xlm_that_classifies),
         cmocka_unit_test(an_xlm_that_tags),
         cmocka_unit_test(an_xlm_that_answers),
+        cmocka_unit_test(a_language_is_added_to_the_positions),
         cmocka_unit_test(a_card_says_what_a_model_is_and_comes_from),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -176,6 +176,35 @@ static void a_plan_counts_sixteen_bytes_for_a_parameter(void **state)
     }
 }
 
+/* Copies of matrices in 8 bits: [rows, cols] in rows to a multiple of 16 and columns to one of 64,
+ * and 8 bytes a row. Each matrix of 16 columns at most 64 wide thus takes 72 bytes a row. */
+static void matrices_in_8_bits_are_counted_once(void **state)
+{
+    (void)state;
+    /* queries, keys and values; out; ffn.in to 32 rows; ffn.out; in a decoder cross.q, kv, out */
+    enum { ROW = 72, LAYER = (48 + 16 + 32 + 16) * ROW, CROSS = (16 + 32 + 16) * ROW,
+           TABLE = 16 * ROW, SQUARE = 16 * ROW };
+    static const struct { int layers, decoder, embed; bool share; size_t want; } t[] = {
+        { 1, 0, 0, false, TABLE + LAYER },
+        { 2, 0, 0, false, TABLE + 2 * LAYER },
+        { 2, 1, 0, false, TABLE + 3 * LAYER + CROSS },
+        { 2, 3, 0, true, TABLE + 2 * LAYER + CROSS },
+        /* a projection behind either table, and the output's back to its width */
+        { 1, 1, 8, false, TABLE + 2 * LAYER + CROSS + 3 * SQUARE },
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        struct model_config c;
+        struct model m;
+        model_config_init(&c);
+        c.layers = t[i].layers; c.decoder_layers = t[i].decoder; c.embed_dim = t[i].embed;
+        c.share_layers = t[i].share;
+        c.dim = 16; c.ffn = 24; c.heads = 2; c.vocab = 9; c.positions = 30;
+        assert_int_equal(model_shapes(&m, &c, kernels_cpu()), 0);
+        assert_int_equal(model_int8_bytes(&m), t[i].want);
+        model_free(&m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -183,6 +212,7 @@ int main(void)
         cmocka_unit_test(no_micro_batch_is_below_16_tokens_nor_one_of_more_than_1024),
         cmocka_unit_test(what_is_needed_is_said_part_by_part),
         cmocka_unit_test(a_plan_counts_sixteen_bytes_for_a_parameter),
+        cmocka_unit_test(matrices_in_8_bits_are_counted_once),
     };
     if (scratch_enter() < 0) return 1;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
