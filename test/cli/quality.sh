@@ -49,7 +49,7 @@ for steps in 100 180; do
 done
 
 # Of the first 7 pairs alone; the best model is the one whose mean of both round trips is the
-# highest (not that of BLEU, which another step has here), and `bleu` is the mean of both directions.
+# highest (not that of BLEU, which another step has here); `bleu` is the mean of both directions.
 "${run[@]}" --steps 180 --valid-every 20 --valid-sentences 7 --select round-trip --out picked
 same picked/last/weights.safetensors run180/last/weights.safetensors
 near() { awk -v a="$1" -v b="$2" 'BEGIN { d = a - b; exit !(a != "" && d < 1e-4 && d > -1e-4) }' ||
@@ -62,8 +62,9 @@ near "$(said bleu)" "$(awk -v a="$(said aa-bb.bleu)" -v b="$(said bb-aa.bleu)" \
     'BEGIN { printf "%.6f", (a + b) / 2 }')" "the mean of both"
 is "$(readlink picked/best)" "checkpoints/step-$(sed -E \
     's/.*"step":([0-9]*),.*ab.round_trip":([^,]*),.*ba.round_trip":([^,}]*).*/\1 \2 \3/' \
-    <(sed 's/aa-bb/ab/g; s/bb-aa/ba/g' valid.jsonl) | awk '$2 + $3 > most { most = $2 + $3; at = $1 }
-    END { printf "%08d", at }')" "the model of the best round trips"
+    <(sed 's/aa-bb/ab/g; s/bb-aa/ba/g' valid.jsonl) |
+    awk '$2 + $3 > most { most = $2 + $3; at = $1 } END { printf "%08d", at }')" \
+    "the model of the best round trips"
 
 # --n-best: N hypotheses of each sentence, the best first, which is the one that is printed without
 translate -q --model run180/last --src aa --tgt bb --beam 4 < valid.aa > best

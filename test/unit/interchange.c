@@ -20,6 +20,7 @@
 #include "lib/hf/tokens.h"
 #include "lib/hf/weights.h"
 #include "lib/model/model.h"
+#include "lib/raw/raw.h"
 #include "lib/torch/torch.h"
 #include "test/unit/near.h"
 #include "test/unit/scratch.h"
@@ -1026,6 +1027,53 @@ static void write_text(const char *path, const char *text)
     assert_int_equal(file_write(path, text, strlen(text)), 0);
 }
 
+/* Whether a model of ours is exported for plain text: not where its settings do more than cut at
+ * spaces, for text of no language or for one of the model's. */
+static void a_text_that_spaces_do_not_cut_is_not_exported(void **state)
+{
+    (void)state;
+    static const struct { const char *lang, *more; bool cut, taken; } t[] = {
+        { NULL, "", false, true }, { NULL, "", true, false }, { "xa", "", true, false },
+        { "xa", "ro.normalise-romanian = true\n", false, true },
+        { "ro", "ro.normalise-romanian = true\n", false, false },
+    };
+    const struct tokenize_options spaces = { .no_tokenize = true }, rules = { 0 };
+    static const char *const words[] = { "a", "b", "c" };
+    struct vocab *v = vocab_make(words, NULL, 3);
+    char *notes, text[4000];
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        struct model_config c;
+        struct model m;
+        struct hf_export eo = { .layout = "xlm" };
+        model_config_init(&c);
+        c.layers = 1; c.dim = 8; c.ffn = 32; c.heads = 2; c.positions = 8;
+        c.vocab = (int)v->n; c.vocab_hash = v->hash;
+        if (t[i].lang) { strcpy(c.lang[0], t[i].lang); c.n_langs = 1; }
+        assert_int_equal(model_new(&m, &c, kernels_cpu(), 1, false), 0);
+        for (int k = 0; k < 2; k++) {
+            const char *d[] = { "one", "hf" };
+            if (file_exists(d[k])) dir_remove(d[k]);
+        }
+        assert_int_equal(mkdir("one", 0777), 0);
+        assert_int_equal(vocab_write(v, "one/vocab"), 0);
+        char *settings = raw_settings(t[i].cut ? &rules : &spaces);
+        snprintf(text, sizeof text, "%s%s", settings, t[i].more);
+        write_text("one/tokenizer", text);
+        free(settings);
+        assert_int_equal(model_save(&m, "one", NULL, NULL, 0), 0);
+        model_free(&m);
+        int rc = hf_export("one", "hf", &eo, &notes);
+        free(notes);
+        if (rc != (t[i].taken ? 0 : -1)) fail_msg("row %zu: %s", i, rc ? err_msg() : "is taken");
+        if (rc < 0)
+            assert_non_null(strstr(err_msg(), "one: no tokenizer of transformers cuts text by its "
+                                              "tokenizer: raw text would become other pieces"));
+    }
+    dir_remove("one");
+    if (file_exists("hf")) dir_remove("hf");
+    vocab_free(v);
+}
+
 /* All of README.md: the head is YAML as the hub's model cards have it, with its names of tasks; a
  * line of Markdown that begins something has an empty one before it. Checksums are those of
  * Python's xxhash.xxh3_64 of "a b\n" and of nothing. */
@@ -1150,6 +1198,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(an_xlm_that_tags),
         cmocka_unit_test(an_xlm_that_answers),
         cmocka_unit_test(a_language_is_added_to_the_positions),
+        cmocka_unit_test(a_text_that_spaces_do_not_cut_is_not_exported),
         cmocka_unit_test(a_card_says_what_a_model_is_and_comes_from),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
