@@ -589,6 +589,51 @@ static void add_up(struct ranks *r, struct player *p)
     free(v);
 }
 
+/* A step of several ranks without a tape to follow: each adds its micro-batches, and all get the
+ * tree's sum of every piece. Buffers of the first step serve the second. */
+static void step_together(struct ranks *r, struct player *p)
+{
+    enum { MANY = 3 * 65536 + 64 };                  /* pieces are of 2^16 numbers or more */
+    int leaves = *(const int *)p->with, from, to, bad;
+    float x[MOST * 2];
+    for (int bf16 = 0; bf16 < 2; bf16++) {
+        struct params ps;
+        struct gradients g;
+        params_init(&ps, kernels_cpu());
+        assert_int_equal(params_add(&ps, "x", MANY / 64, 64, true), 0);
+        assert_int_equal(params_alloc(&ps, true), 0);
+        assert_int_equal(gradients_open(&g, &ps, r, NULL, leaves, false, bf16), 0);
+        assert_true(g.pieces > 2);
+        tree_range(leaves, ranks_size(r), p->rank, &from, &to);
+        for (int step = 0; step < 2; step++) {
+            for (int a = 0; a < leaves; a++) {
+                assert_int_equal(gradients_mine(&g, a), a >= from && a < to);
+                if (a < from || a >= to) continue;
+                for (size_t i = 0; i < MANY; i++) ps.grad[i] = leaf(a + 20 * step, i);
+                assert_int_equal(gradients_leaf(&g, a), 0);
+            }
+            assert_int_equal(gradients_sum(&g, &bad), 0);
+            assert_int_equal(bad, -1);
+            for (size_t i = 0; i < MANY; i += i % 64 ? 1 : 7) {
+                for (int a = 0; a < leaves; a++) x[a] = leaf(a + 20 * step, i);
+                if (ps.grad[i] != (bf16 ? in_bf16(x, leaves) : by_definition(x, leaves)))
+                    fail_msg("number %zu of step %d is %g", i, step, (double)ps.grad[i]);
+            }
+        }
+        gradients_free(&g);
+        params_free(&ps);
+    }
+}
+
+static void a_step_of_ranks_is_the_sum_of_all_micro_batches(void **state)
+{
+    struct player p[MOST];
+    int leaves[] = { 3, 7 };
+    (void)state;
+    play(p, 3, 60, step_together, &leaves[0]);
+    play(p, 2, 60, step_together, &leaves[1]);
+}
+
 static void any_number_of_ranks_gives_the_sum_of_the_tree(void **state)
 {
     (void)state;
@@ -1404,6 +1449,7 @@ int main(void)
         cmocka_unit_test(the_nodes_of_a_range_are_the_largest),
         cmocka_unit_test(a_step_of_one_process_is_the_sum_of_its_micro_batches),
         cmocka_unit_test(any_number_of_ranks_gives_the_sum_of_the_tree),
+        cmocka_unit_test(a_step_of_ranks_is_the_sum_of_all_micro_batches),
         cmocka_unit_test(sums_on_gpus_are_those_of_the_tree),
         cmocka_unit_test(parts_come_to_the_first_and_go_back),
         cmocka_unit_test(everybody_hears_everybody),
