@@ -293,6 +293,41 @@ static void answers_come_from_the_window_with_most_context(void **state)
     examples_free(&x);
 }
 
+/* Of equal numbers the first is the likeliest, as torch.argmax has it; an example without a unit has
+ * no class; the words of a sentence that was cut into two parts are those of both. */
+static void the_likeliest_is_the_first_of_equal_ones(void **state)
+{
+    (void)state;
+    struct examples x;
+    struct read_out o = { .outputs = 3 };
+    /* of three examples the second was left out */
+    size_t at[3] = { 0, 3, 6 }, first[4] = { 0, 1, 1, 2 };
+    float v[15] = { 1, 3, 3,   -2, -5, -1 };
+    const float *score = NULL;
+    fill(&x, MODEL_TASK_CLASS, (const int[]){ 4, 4 }, 2);
+    o.v = v; o.at = at; o.first = first;
+    assert_int_equal(read_out_class(&o, &x, 0, &score), 1);
+    assert_ptr_equal(score, v);
+    assert_int_equal(read_out_class(&o, &x, 1, &score), -1);
+    assert_int_equal(read_out_class(&o, &x, 2, &score), 2);
+    assert_ptr_equal(score, v + 3);
+    assert_int_equal(read_out_class(&o, &x, 2, NULL), 2);
+    examples_free(&x);
+    fill(&x, MODEL_TASK_TAG, (const int[]){ 6, 6 }, 2);
+    x.v[0].words = 3; x.v[0].first_word = 0;
+    x.v[1].words = 2; x.v[1].first_word = 3;
+    const float tags[15] = { 5, 5, 4,   0, 0, 0,   1, 2, 3,   -3, -2, -2,   7, 8, 9 };
+    memcpy(v, tags, sizeof v);
+    at[1] = 9; at[2] = 15;
+    first[1] = first[2] = 2;
+    int tag[5] = { -1, -1, -1, -1, -1 };
+    const float *of[5];
+    read_out_tags(&o, &x, 0, tag, of);
+    assert_memory_equal(tag, ((int[]){ 0, 0, 2, 1, 2 }), sizeof tag);
+    for (int i = 0; i < 5; i++) assert_ptr_equal(of[i], v + 3 * i);
+    examples_free(&x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -302,6 +337,7 @@ int main(void)
         cmocka_unit_test(rows_of_a_batch_by_hand),
         cmocka_unit_test(prediction_says_what_the_whole_pass_says),
         cmocka_unit_test(answers_come_from_the_window_with_most_context),
+        cmocka_unit_test(the_likeliest_is_the_first_of_equal_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
