@@ -368,6 +368,41 @@ static void a_file_has_a_sum_of_its_own(void **state)
     assert_int_equal(sum_file_remove("o", "state.sum"), 0);
 }
 
+/* Every file that a model's folder may have, in the order of their names; the checksum of "abc" by
+ * Python's xxhash.xxh3_64. */
+static void all_files_of_a_model_are_listed(void **state)
+{
+    (void)state;
+    static const char *const all[] = { "added_tokens.json", "codes", "config.json", "pieces.json",
+                                       "sentencepiece.model", "tokenizer", "tokenizer.json",
+                                       "vocab", "weights.safetensors", "words.safetensors" };
+    char text[1000] = "", path[40], why[80];
+    if (file_exists("s")) assert_int_equal(dir_remove("s"), 0);
+    assert_int_equal(dir_make("s"), 0);
+    for (int i = 0; i < 10; i++) {
+        snprintf(path, sizeof path, "s/%s", all[i]);
+        assert_int_equal(file_write(path, "abc", 3), 0);
+        strcat(strcat(strcat(text, "XXH3_78af5f94892f3950  "), all[i]), "\n");
+    }
+    assert_int_equal(file_write("s/README.md", "abc", 3), 0);
+    assert_int_equal(model_sum_write("s"), 0);
+    char *written = file_read("s/model.sum", NULL);
+    assert_string_equal(written, text);
+    free(written);
+    sums(NULL, "");
+    for (int i = 0; i < 10; i++) {
+        snprintf(path, sizeof path, "s/%s", all[i]);
+        assert_int_equal(file_write(path, "abd", 3), 0);
+        snprintf(why, sizeof why, "%s: damaged or changed", path);
+        sums(why, "");
+        assert_int_equal(unlink(path), 0);
+        snprintf(why, sizeof why, "%s: missing; s/model.sum lists it", path);
+        sums(why, "");
+        assert_int_equal(file_write(path, "abc", 3), 0);
+    }
+    sums(NULL, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -377,6 +412,7 @@ int main(void)
         cmocka_unit_test(what_is_learnt_can_have_copies_in_8_bits),
         cmocka_unit_test(both_checksums_are_looked_at),
         cmocka_unit_test(a_list_of_checksums_is_taken_as_it_is_written_alone),
+        cmocka_unit_test(all_files_of_a_model_are_listed),
         cmocka_unit_test(a_file_has_a_sum_of_its_own),
     };
     if (scratch_enter() != 0) return 1;

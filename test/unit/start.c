@@ -305,6 +305,57 @@ static void another_models_weights_are_taken_by_name(void **state)
     vocab_free(mine);
 }
 
+/* What cuts the text comes along where all words do: all files of the same vocabulary; of another
+ * order of the words those that name words and not their numbers; where one is new, none. What an
+ * option gave stays. */
+static void what_cuts_the_text_comes_along(void **state)
+{
+    (void)state;
+    static const char *const names[MODEL_KEPT] = { "codes", "tokenizer", "pieces.json",
+                                                   "sentencepiece.model", "tokenizer.json",
+                                                   "added_tokens.json" };
+    static const struct { const char *words; int kept, fresh; } t[] = {
+        { "a 1\nb 1\nc 1\n", 6, 0 }, { "b 2\na 1\n", 2, 0 }, { "a 3\nb 2\nx 1\n", 0, 1 }
+    };
+    struct vocab *v = vocabulary("vocab", "a 5\nb 4\nc 3\n");
+    struct model_config c;
+    struct model from, to;
+    char path[60];
+    config(&c, v, 0, "aa");
+    assert_int_equal(model_new(&from, &c, kernels_cpu(), 3, false), 0);
+    assert_int_equal(dir_make("cut"), 0);
+    for (int i = 0; i < MODEL_KEPT; i++) {
+        snprintf(path, sizeof path, "cut/%s", names[i]);
+        assert_int_equal(file_write(path, names[i], strlen(names[i])), 0);
+    }
+    assert_int_equal(model_keep(&from, "cut"), 0);
+    assert_int_equal(file_copy("vocab", "cut", "vocab"), 0);
+    assert_int_equal(model_save(&from, "cut", NULL, NULL, 0), 0);
+    for (size_t k = 0; k < sizeof t / sizeof *t; k++) {
+        struct vocab *mine = vocabulary("mine", t[k].words);
+        int taken, fresh;
+        config(&c, mine, 0, "aa");
+        assert_int_equal(model_new(&to, &c, kernels_cpu(), 4, false), 0);
+        assert_int_equal(file_write("given", "mine", 4), 0);
+        if (k) assert_int_equal(model_keep_file(&to, MODEL_TOKENIZER, "given"), 0);
+        if (model_init_from(&to, mine, "cut", &taken, &fresh) < 0) fail_msg("%s", err_msg());
+        assert_int_equal(fresh, t[k].fresh);
+        assert_int_equal(taken, (int)mine->n - t[k].fresh);
+        for (int i = 0; i < MODEL_KEPT; i++) {
+            const char *want = k && i == MODEL_TOKENIZER ? "mine"
+                             : i < t[k].kept ? names[i] : NULL;
+            assert_int_equal(to.kept[i].bytes != NULL, want != NULL);
+            if (!want) continue;
+            assert_int_equal(to.kept[i].n, strlen(want));
+            assert_memory_equal(to.kept[i].bytes, want, strlen(want));
+        }
+        model_free(&to);
+        vocab_free(mine);
+    }
+    model_free(&from);
+    vocab_free(v);
+}
+
 /* Positions that are a formula are nobody's to take; what comes after them is taken. With more
  * positions than the source has, those beyond are as drawn. */
 static void positions_are_taken_as_far_as_there_are_any(void **state)
@@ -407,6 +458,7 @@ int main(void)
         cmocka_unit_test(fixed_positions_by_value),
         cmocka_unit_test(weights_that_are_not_finite_are_refused),
         cmocka_unit_test(another_models_weights_are_taken_by_name),
+        cmocka_unit_test(what_cuts_the_text_comes_along),
         cmocka_unit_test(positions_are_taken_as_far_as_there_are_any),
         cmocka_unit_test(words_take_vectors_at_the_mean_length_of_drawn_rows),
     };
