@@ -293,8 +293,8 @@ static void answers_come_from_the_window_with_most_context(void **state)
     examples_free(&x);
 }
 
-/* Of equal numbers the first is the likeliest, as torch.argmax has it; an example without a unit has
- * no class; the words of a sentence that was cut into two parts are those of both. */
+/* Of equal numbers the first is the likeliest, as torch.argmax has it; an example without a unit
+ * has no class; the words of a sentence that was cut into two parts are those of both. */
 static void the_likeliest_is_the_first_of_equal_ones(void **state)
 {
     (void)state;

@@ -271,6 +271,48 @@ static void models_of_pieces_get_their_layouts_ids(void **state)
     spm_free(m);
 }
 
+/* A SentencePiece model (sentencepiece_model.proto: ModelProto.pieces is 1; of a piece 1 is its
+ * text, 2 its score, 3 its type: 1 normal, 2 unknown, 3 control) of n pieces, whose unknown one has
+ * this place. */
+static void put_small_model(int n, int unknown)
+{
+    char bytes[400];
+    size_t at = 0;
+    for (int i = 0; i < n; i++) {
+        int type = i == unknown ? 2 : i < 3 ? 3 : 1;
+        const char piece[] = { 0x0a, 10, 0x0a, 1, (char)('a' + i), 0x15, 0, 0, 0, 0, 0x18,
+                               (char)type };
+        memcpy(bytes + at, piece, sizeof piece);
+        at += sizeof piece;
+    }
+    begin();
+    assert_int_equal(file_write("d/sentencepiece.bpe.model", bytes, at), 0);
+}
+
+/* Their ids are those of the pieces behind the first three, the specials: others would be shifted
+ * by a model whose specials are elsewhere, or that has nothing else. */
+static void pieces_follow_three_specials(void **state)
+{
+    (void)state;
+    static const struct { int n, unknown; bool taken; } t[] = {
+        { 5, 0, true }, { 5, 2, true }, { 5, 3, false }, { 4, 0, true }, { 3, 0, false }
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        struct hf_tokens x;
+        put_small_model(t[i].n, t[i].unknown);
+        int rc = hf_tokens_read(&x, HF_XLM_ROBERTA, 60, "d");
+        if (rc != (t[i].taken ? 0 : -1)) fail_msg("%zu: %s", i, rc ? err_msg() : "is taken");
+        if (rc < 0) {
+            assert_string_equal(err_msg(), "d/sentencepiece.bpe.model: its first three pieces are "
+                                           "not <unk>, <s> and </s> as in XLM-R");
+        } else {
+            assert_int_equal(x.n, t[i].n + 2);           /* one more than theirs, and <mask> */
+            assert_string_equal(x.token[4], "d");
+        }
+        hf_tokens_free(&x);
+    }
+}
+
 /* --- numbers and names ------------------------------------------------------------------------ */
 
 static void ids_go_round_the_specials(void **state)
@@ -323,6 +365,7 @@ int main(void)
         cmocka_unit_test(pieces_of_xlm_mark_what_goes_on),
         cmocka_unit_test(merges_become_what_transformers_makes_of_them),
         cmocka_unit_test(models_of_pieces_get_their_layouts_ids),
+        cmocka_unit_test(pieces_follow_three_specials),
         cmocka_unit_test(ids_go_round_the_specials),
         cmocka_unit_test(each_row_has_a_name_of_its_own),
     };
