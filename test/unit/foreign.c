@@ -146,6 +146,11 @@ static void zip(struct archive *z, const struct member *m, int n)
 #define STR(n, s) "X" n "\0\0\0" s
 #define STORAGE(key, elements) \
     "(" STR("\7", "storage") "ctorch\nFloatStorage\n" STR("\1", key) STR("\3", "cpu") elements "tQ"
+/* the same of any parts */
+#define ID(word, type, key, elements) "(" word type key STR("\3", "cpu") elements "tQ"
+#define FLOATS "ctorch\nFloatStorage\n"
+#define NO_ID "a persistent id that is not a storage's"
+#define TEN "0123456789"
 #define SIX STORAGE("0", "K\6")
 #define CALL "ctorch._utils\n_rebuild_tensor_v2\n"
 #define TENSOR(storage, offset, size, stride) \
@@ -219,6 +224,18 @@ static void damaged_pickles_are_refused(void **state)
         BYTES("]q\2" "h\1.", "fetches a value that was never stored"),
         BYTES("NQ.", "a persistent id that is not a storage's"),
         BYTES("(NNNNNtQ.", "a persistent id that is not a storage's"),
+        BYTES("(" STR("\7", "storage") FLOATS STR("\1", "0") STR("\3", "cpu") "tQ.", NO_ID),
+        BYTES("(" STR("\7", "storage") FLOATS STR("\1", "0") STR("\3", "cpu") "K\6Nt" "Q.", NO_ID),
+        BYTES(DICT(ID(STR("\7", "storagE"), FLOATS, STR("\1", "0"), "K\6")), NO_ID),
+        BYTES(DICT(ID(STR("\6", "storag"), FLOATS, STR("\1", "0"), "K\6")), NO_ID),
+        BYTES(DICT(ID("K\0", FLOATS, STR("\1", "0"), "K\6")), NO_ID),
+        BYTES(DICT(ID(STR("\7", "storage"), "ccollections\nOrderedDict\n", STR("\1", "0"), "K\6")),
+              NO_ID),
+        BYTES(DICT(ID(STR("\7", "storage"), STR("\1", "0"), STR("\1", "0"), "K\6")), NO_ID),
+        BYTES(DICT(ID(STR("\7", "storage"), FLOATS, "K\0", "K\6")), NO_ID),
+        BYTES(DICT(ID(STR("\7", "storage"), FLOATS, STR("\1", "0"), "N")), NO_ID),
+        BYTES(DICT(ID(STR("\7", "storage"), FLOATS, STR("\1", "0"), "J\xff\xff\xff\xff")),
+              "a storage shorter than it says"),
         BYTES(DICT(TENSOR(STORAGE("9", "K\6"), "K\0", SIZE, STRIDE)), "not in the archive"),
         BYTES(DICT(TENSOR(STORAGE("0", "K\7"), "K\0", SIZE, STRIDE)), "shorter than it says"),
         BYTES(DICT(CALL ")R"), "a tensor with too few arguments"),
@@ -245,7 +262,12 @@ static void damaged_pickles_are_refused(void **state)
         BYTES("\x8a\x09" "\1\1\1\1\1\1\1\1\1.", "an integer of more than 64 bits"),
         BYTES("ctorch\nFloat", "ends inside a name"),
         BYTES("NN\x93.", "a name that is not a string"),
-        BYTES("cos\nsystem\n.", "asks for os.system"),
+        BYTES("cos\nsystem\n.", "t: asks for os.system, which a state dict does not need; nothing"),
+        /* no control character; of either name 45 and 44 characters, 90 with the dot */
+        BYTES("co\x1bs\nsys tem\x7f\n.", "t: asks for o?s.sys?tem?, which"),
+        BYTES("c" TEN "a" TEN "b" TEN "c" TEN "d" TEN "e\n" TEN "f" TEN "g" TEN "h" TEN "i" TEN
+              "\n.",
+              "t: asks for " TEN "a" TEN "b" TEN "c" TEN "d0." TEN "f" TEN "g" TEN "h" TEN "i,"),
         BYTES("o.", "byte 0 of its pickle: an instruction that a state dict does not need"),
         BYTES(".", "holds nothing, not a dictionary"),
         BYTES("].", "not a dictionary of tensors"),
