@@ -112,6 +112,8 @@ fails 1 'standard input:.*windows of 40 rows hold 29 tokens of the context' pred
 fails 1 'is not SQuAD' predict -m bert_qa < <(echo '{"data": [{"paragraphs": [{}]}]}')
 # one sentence of bare words, with no blank line behind it; sentences are not words
 printf 'ka\nle\n' > words
+# a model that names no languages says nothing of the one that it is told
+is "$(predict -m bert_ner -l de words 2>&1 > /dev/null)" ""
 same <(predict -q -m bert_ner words) <(printf 'ka\tO\nle\tO\n\n' | predict -q -m bert_ner)
 fails 1 'none of the formats expected here .one word per line.*: conllu wikineural panx germeval' \
     predict -m bert_ner < <(echo 'ka le')

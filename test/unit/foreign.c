@@ -254,6 +254,8 @@ static void damaged_pickles_are_refused(void **state)
         BYTES(DICT(TENSOR(SIX, "K\0", "K\3K\2\x86", "\x8a\x08\0\0\0\0\0\0\0\x40" "K\1\x86")),
               "reaches beyond its storage"),                   /* twice 2^62 is no 64-bit number */
         BYTES("NNR.", "a call of something that is not a function"),
+        BYTES("ccollections\nOrderedDict\nNR.", "a call of something that is not a function"),
+        BYTES("))R.", "a call of something that is not a function"),
         BYTES("ctorch\nFloatStorage\n)R.", "a call of something that is not a function"),
         BYTES("ccollections\nOrderedDict\nN\x85R.", "an OrderedDict with arguments"),
         BYTES("ctorch._utils\n_rebuild_parameter\n)R.", "a parameter that is not a tensor"),

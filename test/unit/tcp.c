@@ -341,6 +341,100 @@ static void who_is_put_off_calls_again(void **state)
     }
 }
 
+/* What a rank says of whoever answers where rank 0 should be: the first thing that is wrong. The
+ * proof is made with the run's key, all but once. */
+static void who_answers_in_place_of_rank_0_is_told(void **state)
+{
+    static const struct { struct hello said; int proof; const char *why; } t[] = {
+        { { RENDEZVOUS_MAGIC + 1, RANKS_ABI + 1, 3, 0, 1 }, 1,
+          "what answers there is no rank of isoglot's" },
+        { { RENDEZVOUS_MAGIC, RANKS_ABI + 1, 3, 0, 1 }, 1, "it is of another build (4, not 3)" },
+        { { RENDEZVOUS_MAGIC, RANKS_ABI, 3, 0, 1 }, 1,
+          "it is of another run, or has another ISOGLOT_SECRET" },
+        { { RENDEZVOUS_MAGIC, RANKS_ABI, 3, 5, 1 }, 0,
+          "it was started as one of 3 ranks, this one as one of 2" },
+        { { RENDEZVOUS_MAGIC, RANKS_ABI, 2, 5, 1 }, 0, "it is rank 5" },
+        { { RENDEZVOUS_MAGIC, RANKS_ABI, 2, 0, 0 }, 0, "it is rank 0" },
+    };
+    enum { CASES = sizeof t / sizeof *t };
+    unsigned char here[16] = { [10] = 0xff, 0xff, 127, 0, 0, 1 };
+    struct sockaddr_storage a;
+    int port = 0, status;
+    (void)state;
+    (void)net_socket_address(here, 0, &a);
+    int listener = net_listen(&a, &port);
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct tcp key = { .at = at(0, 2, port) };
+        rendezvous_key("test", key.key);
+        for (int i = 0; i < CASES; i++) {
+            struct hello his, mine = t[i].said;
+            double until = clock_seconds() + 60;
+            char c;
+            CHECK(net_wait(listener, POLLIN, until) == 0);
+            int fd = accept(listener, NULL, NULL);
+            CHECK(net_get(fd, &his, sizeof his, until) == 0);
+            CHECK(his.magic == RENDEZVOUS_MAGIC && his.abi == 3 && his.size == 2 && his.from == 1
+                  && his.to == 0);
+            mine.nonce = 7;
+            mine.proof = rendezvous_proof(&key, "called", &his, mine.nonce) + (uint64_t)t[i].proof;
+            CHECK(net_put(fd, &mine, sizeof mine, until) == 0);
+            /* nothing follows: it shows no proof of its own */
+            CHECK(recv(fd, &c, 1, 0) <= 0);
+            close(fd);
+        }
+        _exit(0);
+    }
+    close(listener);
+    for (int i = 0; i < CASES; i++) {
+        struct tcp x = { .at = at(1, 2, port) };
+        char want[300];
+        rendezvous_key("test", x.key);
+        assert_int_equal(tcp_meet(&x, 0), -1);
+        snprintf(want, sizeof want, "rank 1 of 2: no rank 0 at 127.0.0.1:%d within 0 seconds: %s; "
+                 "RANK are set: unset them (or ISOGLOT_RANKS=none) to run alone", port, t[i].why);
+        assert_string_equal(err_msg(), want);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
+/* Rank 0 names the first that did not come and counts the others; those that came hear that it has
+ * given up, and not why. */
+static void who_does_not_come_is_named(void **state)
+{
+    (void)state;
+    int port = some_port(), status;
+    struct tcp alone = { .at = at(0, 4, port) };
+    char want[200];
+    rendezvous_key("test", alone.key);
+    assert_int_equal(tcp_meet(&alone, 0), -1);
+    snprintf(want, sizeof want, "rank 1 of 4 (and 2 more) did not connect to port %d within 0 "
+             "seconds; RANK are set: unset them (or ISOGLOT_RANKS=none) to run alone", port);
+    assert_string_equal(err_msg(), want);
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct tcp one = { .at = at(1, 3, port) };
+        rendezvous_key("test", one.key);
+        CHECK(tcp_meet(&one, 60) == RANKS_NOTIFIED);
+        _exit(0);
+    }
+    struct tcp zero = { .at = at(0, 3, port) };
+    rendezvous_key("test", zero.key);
+    /* until the other is in, so that it is rank 2 alone that is missing */
+    for (double patience = 1; ; patience *= 2) {
+        assert_int_equal(tcp_meet(&zero, patience), -1);
+        if (strstr(err_msg(), "rank 2 of 3 did not connect to port")) break;
+        assert_true(patience < 60);
+        zero = (struct tcp){ .at = at(0, 3, port) };
+        rendezvous_key("test", zero.key);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
 static void a_wait_of_months_is_one_that_poll_can_count(void **state)
 {
     (void)state;
@@ -398,6 +492,8 @@ static void addresses_are_one_form_for_both_families(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_answers_in_place_of_rank_0_is_told),
+        cmocka_unit_test(who_does_not_come_is_named),
         cmocka_unit_test(a_wait_of_months_is_one_that_poll_can_count),
         cmocka_unit_test(addresses_are_one_form_for_both_families),
         cmocka_unit_test(messages_of_any_length_arrive_in_any_order),
