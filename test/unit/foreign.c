@@ -376,6 +376,17 @@ static void damaged_archives_are_refused(void **state)
     archive_refused(&z, z.n, "member 1 is not where the directory says");
     z = whole, at(&z, z.central[1] + 20, 9999, 4), at(&z, z.central[1] + 24, 9999, 4);
     archive_refused(&z, z.n, "member 1 ends beyond the file");
+    /* to the last byte of the file, and one further; its data follow 30 bytes and its name's 8 */
+    for (uint64_t more = 0; more < 2; more++) {
+        uint64_t rest = whole.n - (whole.local[1] + 30 + 8) + more;
+        z = whole, at(&z, z.central[1] + 20, rest, 4), at(&z, z.central[1] + 24, rest, 4);
+        if (more) archive_refused(&z, z.n, "member 1 ends beyond the file");
+        else if (!(f = torch_read(z.b, z.n, "t"))) fail_msg("%s", err_msg());
+        else torch_close(f);
+    }
+    /* the directory ends within its last entry's name */
+    z = whole, at(&z, z.end + 12, z.end - z.central[0] - 1, 4);
+    archive_refused(&z, z.n, "entry 2 of its zip directory is damaged");
     m[2].data = "bigger";
     zip(&z, m, 3);
     archive_refused(&z, z.n, "not little-endian");
