@@ -141,3 +141,10 @@ EOF2
 is "$(drawn)" "1 passed, 0 failed
 100% of the drawn mistakes were seen
 dead  lib/count/count.c:5: 20 is 34 (unit/count)"
+
+# Tests that need a Slurm say so where there is none.
+mkdir bare
+for t in bash cat mktemp rm setpriv true; do ln -s "$(command -v $t)" bare/; done
+status=0; PATH=$PWD/bare "$TOP/test/slurm/one-node" with true > out || status=$?
+is $status 77
+has '^no Slurm here (.* sbatch srun ): apt-get install slurm-wlm munge$' < out
