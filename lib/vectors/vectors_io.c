@@ -103,10 +103,16 @@ static bool number(const char **p, const char *end, float *to)
 
 static bool header(const char *line, size_t len, uint64_t *n, uint64_t *dim)
 {
+    uint64_t x[2];
     char end;
-    /* sscanf alone would take signs and spaces in front; %c sees a third field */
-    return len < 64 && sscanf(line, "%" SCNu64 " %" SCNu64 " %c", n, dim, &end) == 2
-           && isdigit((unsigned char)line[0]);
+    /* sscanf alone would take signs and spaces in front; %c sees a third field. "7 1.5 2", a word
+     * and its vector, leaves the numbers as they are. */
+    if (len >= 64 || sscanf(line, "%" SCNu64 " %" SCNu64 " %c", &x[0], &x[1], &end) != 2
+        || !isdigit((unsigned char)line[0]))
+        return false;
+    *n = x[0];
+    *dim = x[1];
+    return true;
 }
 
 static size_t trimmed(const char *line, size_t n)

@@ -239,6 +239,16 @@ static void bad_files_are_refused_by_name_and_row(void **state)
         assert_int_equal(v ? v->dim : 0, more ? 0 : 65536);
         vectors_free(v);
     }
+    /* a word that is a number, without a first line of sizes: its vector's numbers are no sizes */
+    static const char *const years[] = { "7 1.5 2\n1990 3 0.25\n", "7 -2.5 1\n1990 3 0.25\n" };
+    for (int i = 0; i < 2; i++) {
+        file("x.vec", years[i], strlen(years[i]));
+        struct vectors *v = read_all("x.vec", NULL);
+        assert_string_equal(words(v), "7 1990 ");
+        assert_int_equal(v->dim, 2);
+        assert_true(v->x[0] == (i ? -2.5f : 1.5f) && v->x[3] == 0.25f);
+        vectors_free(v);
+    }
     /* one byte after the last is word2vec's own "\n" */
     file("x.bin", "1 1\na \0\0\x80\x3f\n", 11);
     vectors_free(read_all("x.bin", NULL));
