@@ -141,6 +141,11 @@ is "$(printf 'q r\n' | bleu --multi r)" \
     "BLEU = 0.00, 0.0/0.0/0.0/0.0 (BP=0.368, ratio=0.500, hyp_len=2, ref_len=4)"
 is "$(printf '\n' | bleu -b r)" 0.0
 is "$(bleu -b -i r -- r)" 100.0 "a text against itself"
+# ... and beside what sacreBLEU's 13a makes of it: the shortest and the longest characters of two,
+# three and four bytes
+printf 'ก,ข. 😀, न.ࠀ,\xef\xbf\xbf.𐀀,é.߿, x\n' > raw
+printf 'ก , ข . 😀 , न . ࠀ , \xef\xbf\xbf . 𐀀 , é . ߿ , x\n' > cut
+is "$(bleu -b cut < raw)" 100.0 "13a's tokens"
 # environment of sacreBLEU
 is "$(SACREBLEU_FORMAT=text bleu words/ref0 < words/hyp1 | cut -c1-5)" 'BLEU|'
 SACREBLEU_SEED=7 bleu words/ref0 --confidence < words/hyp1 > one
