@@ -96,6 +96,10 @@ bpe-apply -c codes.fast --dropout 1 < text | cmp - <(sed 's/[^ ]/&@@ /g; s/@@  /
 seq 1000 | sed 's,.*,ab,' > en; seq 10 | sed 's,.*,xyxyxy,' > de
 is "$(bpe-learn -q -n 1 --alpha 0 en=en de=de)" "y x 1010"
 is "$(bpe-learn -q -n 1 en=en de=de)" "a b</w> 1000"
+# all of a language's words: 4 sentences each, whose weights are 1
+printf '%s\n' ab cd ab ab > two; printf '%s\n' xy xy xy xy > one
+is "$(bpe-learn -q -n 3 --alpha 0 --min-frequency 1 en=two de=one)" \
+    "$(printf 'x y</w> 4\na b</w> 3\nc d</w> 1')"
 # as XLM samples them: of 900 and 100 sentences 0.9^A and 0.1^A, in parts of their sum, so that each
 # of 900 weighs 0.75 / 0.9 for A = 0.5, and each of 100 0.25 / 0.1; for A = 0.7 0.9146 and 1.7682
 for i in {1..900}; do echo ab; done > most; for i in {1..100}; do echo xy xy xy xy; done > few
