@@ -2,6 +2,7 @@
 # looks the masked word up in the translation (D6); MoCo finds a sentence's translation among 500
 # (D7), and nothing where the pairs it learns from are wrong.
 . "$TOP/test/cli/lib.sh"
+covered align-post, objectives
 # one thread each: the same bytes, and none waits for another while other tests have the processors
 export SLURM_CPUS_PER_TASK=1
 

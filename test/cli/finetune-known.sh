@@ -2,6 +2,7 @@
 # languages, the word that follows another one in a context; with shuffled labels, or without the
 # premise, inference stays where guessing is.
 . "$TOP/test/cli/lib.sh"
+covered finetune, finetune-tasks
 # one thread each: the same bytes, and none waits for another while other tests have the processors
 export SLURM_CPUS_PER_TASK=1
 . "$TOP/test/cli/data/invented.sh"

@@ -2,6 +2,7 @@
 # in reach, no gnuplot and no make: stopped by its budget, killed, and gone on with, a run ends with
 # the bytes of an undisturbed one; and what it brings home.
 . "$TOP/test/cli/lib.sh"
+covered pipeline-own, pipeline-rehearse
 unset MAKEFLAGS MAKELEVEL MFLAGS CORPUS_CACHE RUN RUNS SEEDS SCALE LIFELINE DEVICE BUDGET PROGRESS \
     REPORT
 [ -n "${BUILD_WITH-}" ] || fail "run this by make test, which says how the programs were built"

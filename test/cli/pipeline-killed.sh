@@ -2,6 +2,7 @@
 # everything, one program) and run again, it ends with the bytes of an undisturbed run, and make
 # then has nothing to do.
 . "$TOP/test/cli/lib.sh"
+covered pipeline-own, pipeline-rehearse
 unset MAKEFLAGS MAKELEVEL MFLAGS CORPUS_CACHE RUN SEEDS SCALE LIFELINE
 export SYNTH="--sentences 400 --dev 40 --test 40 --lexicon 150 --topics 5" MERGES=200 \
     WORD_VECTORS="--dim 16" SYSTEMS=mlm-gc

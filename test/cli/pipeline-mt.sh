@@ -1,6 +1,7 @@
 # mt and align: what cannot be used is refused in one line before anything runs, what may be wrong
 # is noted, and pairs are cleaned and held out as they say.
 . "$TOP/test/cli/lib.sh"
+covered pipeline-own, pipeline-rehearse
 unset MAKEFLAGS MAKELEVEL MFLAGS CORPUS_CACHE RUN SEEDS SCALE LIFELINE A B DEVICE PARALLEL VALID \
     TEST MONO START MODEL TEXT GOLD
 export MAKE=make MAKEFLAGS= RUNS=$PWD/runs

@@ -2,6 +2,7 @@
 # refused; PRECISION and RANKS are heard by every training. That the values are the papers' is
 # paper-values.sh.
 . "$TOP/test/cli/lib.sh"
+covered pipeline-own, pipeline-rehearse
 unset MAKEFLAGS MAKELEVEL MFLAGS CORPUS_CACHE RUN SEEDS SCALE LIFELINE A B DEVICE LAUNCH_CPU \
     LAUNCH_GPU LAUNCH_RANKS RANKS PRECISION START GPU_JOBS CPU_JOBS
 P=$TOP/pipelines

@@ -2,6 +2,7 @@
 # share their jobs; trainings at once; folders with a space in their names; only the data; hours of
 # a plan.
 . "$TOP/test/cli/lib.sh"
+covered pipeline-own, pipeline-rehearse
 unset MAKEFLAGS MAKELEVEL MFLAGS CORPUS_CACHE RUN SEEDS SCALE LIFELINE A B DEVICE LAUNCH_CPU \
     LAUNCH_GPU GPU_JOBS CPU_JOBS SLURM_CPUS_PER_TASK
 mkdir -p "a b/exp/presets" "a b/bin" bin

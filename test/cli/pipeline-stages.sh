@@ -2,6 +2,7 @@
 # moments and run again ends with the bytes of an undisturbed run, after which make has nothing to
 # do.
 . "$TOP/test/cli/lib.sh"
+covered pipeline-own, pipeline-rehearse
 mkdir -p exp/presets bin
 cat > exp/presets/tiny.sh <<'SH'
 setting PLAN_NOTE "nothing at all"

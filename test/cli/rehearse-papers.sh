@@ -1,8 +1,7 @@
 # One rehearsal of each paper beside MLM-GC's (pipeline-rehearse): TCS/SCS's XLM-R, ALIGN-MLM with a
 # parser's trees, PPA's mBERT: few languages, all kinds of stages, to the table.
 . "$TOP/test/cli/lib.sh"
-# Minutes under a sanitizer, and no program or option that other tests do not run under one.
-[ -z "${ISOGLOT_TEST_SANITIZED:-}" ] || { echo "under a sanitizer: pipeline-rehearse"; exit 77; }
+covered pipeline-rehearse
 unset MAKEFLAGS MAKELEVEL MFLAGS CORPUS_CACHE RUN SEEDS SCALE LIFELINE A B DEVICE LAUNCH_CPU \
     LAUNCH_GPU LAUNCH_RANKS RANKS PRECISION START GPU_JOBS CPU_JOBS GPUS DISK REHEARSE SHRINK \
     SYSTEMS PARSER TASKS

@@ -1,8 +1,9 @@
 # Ranks on a Slurm of one node: srun without any PMI and with pmi2 (plain TCP), with PMIx, mpirun in
 # a job, a training of two ranks that stops and is queued again, a pipeline whose trainings are two
 # ranks: the bytes of one process.
-[ -n "${ONE_NODE:-}" ] || exec "$TOP/test/slurm/one-node" with bash "$0"
 . "$TOP/test/cli/lib.sh"
+covered ranks, ranks-tcp
+[ -n "${ONE_NODE:-}" ] || exec "$TOP/test/slurm/one-node" with bash "$0"
 . "$TOP/test/cli/data/ranks.sh"
 # ranks that wait let others work: there may be fewer processors than ranks
 export OMPI_MCA_mpi_yield_when_idle=1

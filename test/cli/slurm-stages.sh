@@ -1,8 +1,9 @@
 # A pipeline whose stages are jobs, on a Slurm of one node: short ones share a job, a job has its
 # stage's name, a training at its time limit or preempted is gone on with by the same command, and
 # all is as without Slurm.
-[ -n "${ONE_NODE:-}" ] || exec "$TOP/test/slurm/one-node" with bash "$0"
 . "$TOP/test/cli/lib.sh"
+covered pipeline-rehearse
+[ -n "${ONE_NODE:-}" ] || exec "$TOP/test/slurm/one-node" with bash "$0"
 unset MAKEFLAGS MAKELEVEL MFLAGS CORPUS_CACHE RUN SEEDS SCALE LIFELINE A B DEVICE LAUNCH_CPU
 unset LAUNCH_GPU GPU_JOBS BUDGET
 export EXPERIMENTS=$PWD/exp SCALE=tiny SUMMARY=true MAKE=make

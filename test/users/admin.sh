@@ -1,6 +1,7 @@
 # An administrator's way: what `make install` leaves under a prefix, used from there and removed
 # again without a trace.
 . "$TOP/test/cli/lib.sh"
+covered "the tests of programs"
 unset MAKEFLAGS MAKELEVEL MFLAGS CORPUS_CACHE RUN RUNS SEEDS LIFELINE A B PARALLEL GOLD LAUNCH_CPU \
     LAUNCH_GPU GPU_JOBS CPU_JOBS TEXT
 [ -n "${BUILD_WITH-}" ] || fail "run this by make test, which says how the programs were built"

@@ -3,6 +3,7 @@
 # passes; `make deb`'s packages build, lintian finds no error, they install, are used, and go
 # without a trace.
 . "$TOP/test/cli/lib.sh"
+covered "the tests of programs"
 root=${ISOGLOT_TEST_CHROOT-}
 [ -n "$root" ] || { echo "ISOGLOT_TEST_CHROOT names no folder of a Debian"; exit 77; }
 [ -x "$root/usr/bin/apt-get" ] || fail "$root has no apt-get; make one with debootstrap"

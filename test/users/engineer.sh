@@ -2,6 +2,7 @@
 # the names that `make install COMPAT=1` puts beside ours. test/users/engineer/sums has what the
 # programs themselves print (test/peers/compat.sh).
 . "$TOP/test/cli/lib.sh"
+covered "the tests of programs"
 . "$TOP/test/users/engineer/run.sh"
 unset MAKEFLAGS MAKELEVEL MFLAGS
 [ -n "${BUILD_WITH-}" ] || fail "run this by make test, which says how the programs were built"

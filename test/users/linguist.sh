@@ -1,6 +1,7 @@
 # A linguist's way: three languages of messy text, in files with odd names, become a dictionary that
 # a person can read and one page, and the same command finds nothing left to do.
 . "$TOP/test/cli/lib.sh"
+covered "the tests of programs"
 unset MAKEFLAGS MAKELEVEL MFLAGS CORPUS_CACHE RUN SEEDS LIFELINE A B PARALLEL GOLD LAUNCH_CPU \
     LAUNCH_GPU GPU_JOBS CPU_JOBS
 synth-corpus -q --sentences 1500 --lexicon 120 --topics 12 --seed 3 --out s > made

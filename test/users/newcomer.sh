@@ -4,6 +4,7 @@
 # settings; of another `make X` it is only asked whether `make help` knows X. Clusters' lines are
 # run by cli/slurm-*, Python's by users/python.
 . "$TOP/test/cli/lib.sh"
+covered "the tests of programs"
 unset MAKEFLAGS MAKELEVEL MFLAGS CORPUS_CACHE RUN RUNS SEEDS LIFELINE A B SCALE VALID TEST MONO \
     START TEXT GOLD PARALLEL MODEL LAUNCH_CPU LAUNCH_GPU GPU_JOBS CPU_JOBS
 

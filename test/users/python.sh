@@ -2,6 +2,7 @@
 # docs/formats/read.py on the samples of its formats. What needs Python runs where ISOGLOT_PYTHON
 # (python3) has the packages that a block imports, and says which blocks those were.
 . "$TOP/test/cli/lib.sh"
+covered "the tests of programs"
 python=${ISOGLOT_PYTHON:-python3}
 export PYTHONPATH=$TOP/docs/formats${PYTHONPATH:+:$PYTHONPATH} PYTHONDONTWRITEBYTECODE=1
 export HF_HUB_OFFLINE=1 HF_HOME=$PWD/hf-home TRANSFORMERS_VERBOSITY=error PYTHONWARNINGS=ignore

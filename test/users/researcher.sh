@@ -2,6 +2,7 @@
 # sentence pairs become an aligned model: before and after, how many held-out sentences find their
 # translation, and a folder that sentence-transformers opens.
 . "$TOP/test/cli/lib.sh"
+covered "the tests of programs"
 unset MAKEFLAGS MAKELEVEL MFLAGS CORPUS_CACHE RUN SEEDS LIFELINE A B SCALE VALID TEST MONO START \
     TEXT GOLD LAUNCH_CPU LAUNCH_GPU GPU_JOBS CPU_JOBS
 # word for word, 60 words of each language, in the same order

@@ -2,6 +2,7 @@
 # raw text; the line on its page, pasted, translates. The languages are invented: word for word by a
 # dictionary, adjectives behind their nouns, so that every translation is known.
 . "$TOP/test/cli/lib.sh"
+covered "the tests of programs"
 unset MAKEFLAGS MAKELEVEL MFLAGS CORPUS_CACHE RUN SEEDS LIFELINE A B SCALE VALID TEST START TEXT \
     GOLD LAUNCH_CPU LAUNCH_GPU GPU_JOBS CPU_JOBS
 cat > invent.awk <<'END'
