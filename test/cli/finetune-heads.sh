@@ -70,6 +70,28 @@ fails 1 'language xb-xc is not one of the model' "${run[@]}" "${windows[@]}" \
 fails 1 'language xa-xb is not one of the model' finetune -q --task qa --model base \
     "${windows[@]}" --train xa-xb=s/qa.train.xa.json --out no
 
+# Each side is cut as its own language is: English has "it's" as "it" and "'s", French as "it'" and
+# "s", and of these the model has no piece.
+mkdir cut; (cd cut
+    cp ../tokenizer .
+    printf '%s\n' "it's where ?" "the word is here ." | tokenize -q -l en > text
+    bpe-learn -q -n 100 text text text > codes
+    bpe-apply -q -c codes < text > bpe
+    vocab-count -q bpe > vocab
+    for l in en fr; do binarize -q -v vocab -l $l -o $l.shd < bpe; done
+    pretrain -q -v vocab --codes codes --tokenizer tokenizer --train en=en.shd --train fr=fr.shd \
+        --layers 1 --dim 16 --heads 2 --positions 32 --steps 0 --out base
+    asks() {
+        printf '{"data": [{"paragraphs": [{"context": "the word is here .", "qas": [{"id": "1", '
+        printf '"question": "%s", "answers": [{"text": "here", "answer_start": 12}]}]}]}]}\n' "$1"
+    }
+    asks "where ?" > train.json; asks "it's where ?" > dev.json
+    ask=(finetune -q --task qa --model base --train fr=train.json --longest 20 --stride 5
+        --question 12 --steps 1 --max-unknown 0)
+    "${ask[@]}" --valid fr-en=dev.json --out asked-in-en
+    fails 1 'dev.json: .* unknown' "${ask[@]}" --valid en-fr=dev.json --out asked-in-fr
+    fails 1 'dev.json: .* unknown' "${ask[@]}" --valid fr=dev.json --out asked-in-fr)
+
 # A run of tags and of answers gives the same bytes on one and two threads, and killed anywhere.
 sums() { (cd $1 && find best/ last/ -type f | sort | xargs sha256sum); }
 for x in "tag pos tsv" "qa qa json ${windows[*]}" "nli nli tsv --head tanh --head-lr 1e-2"; do
