@@ -54,8 +54,9 @@ static const struct prog prog = {
 static int lengths(const char *s)
 {
     char end;
-    /* "%c" finds what follows the numbers: "2-5x" is not taken for 2-5. */
-    int n = sscanf(s, "%d-%d%c", &o.n.least, &o.n.longest, &end);
+    /* "%c" finds what follows the numbers: "2-5x" is not taken for 2-5. Two digits: what does not
+     * fit an int would be any number. */
+    int n = sscanf(s, "%2d-%2d%c", &o.n.least, &o.n.longest, &end);
     /* "3": both ends */
     if (n == 1 && !strchr(s, '-')) {
         o.n.longest = o.n.least;
