@@ -136,7 +136,8 @@ static int run(const struct args *args)
 {
     /* the second is not opened if the first cannot be */
     struct cooc *a = cooc_open(args->v[0]), *b = a ? cooc_open(args->v[1]) : NULL;
-    struct out *f = b ? out_open(o.out) : NULL;
+    /* ranks are of tokens, whatever the window; X of two windows differs between any languages */
+    struct out *f = b && (o.ranks || cooc_same_weights(a, b) == 0) ? out_open(o.out) : NULL;
     int r = f ? (o.ranks ? ranks : o.correlation ? correlation : bins)(a, b, out_stdio(f)) : -1;
     if (r < 0) out_abort(f);
     else r = out_commit(f);

@@ -7,7 +7,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/text/text.h"
-#include "lib/cooc/cooc.h"
+#include "lib/cooc/export.h"
 
 static double tokens(const struct cooc *c)
 {
@@ -203,6 +203,20 @@ int cooc_compare_read_phrases(const char *path, const struct cooc *a, const stru
     return read_pairs(path, true, a, b, p);
 }
 
+/* A dictionary's translations of a's ids, of which b's X are looked up. */
+struct translated { const struct cooc *b; const uint32_t *to; double scale;
+                    struct cooc_compare_pairs *p; };
+
+static int add_translated(void *ctx, uint32_t row, uint32_t col, cooc_x x)
+{
+    const struct translated *t = ctx;
+    double xb;
+    if (!t->to[row] || !t->to[col]) return 0;
+    if (count(t->b, t->to[row], t->to[col], &xb) < 0) return -1;
+    add(t->p, (double)x, xb * t->scale);
+    return 0;
+}
+
 int cooc_compare_from_dictionary(const char *path, const struct cooc *a, const struct cooc *b,
                                  struct cooc_compare_pairs *p)
 {
@@ -222,20 +236,13 @@ int cooc_compare_from_dictionary(const char *path, const struct cooc *a, const s
         /* a word's first translation counts */
         else if (!to[i]) to[i] = j;
     }
-    struct cooc_pairs *block = mem_alloc(sizeof *block);
-    for (int plane = 0; r >= 0 && plane < a->planes; plane++) {
-        struct cooc_cursor k;
-        cooc_cursor_init(&k, a, plane);
-        /* a's pairs one by one, b's looked up: what only b has is not asked for */
-        while ((r = cooc_cursor_next(&k, block)) > 0)
-            for (uint32_t q = 0; r >= 0 && q < block->n; q++) {
-                double xb;
-                if (!to[block->row[q]] || !to[block->col[q]]) continue;
-                if ((r = count(b, to[block->row[q]], to[block->col[q]], &xb)) == 0)
-                    add(p, (double)block->count[q] / (double)a->scheme.unit, xb * s.scale);
-            }
-    }
-    free(block);
+    /* a's pairs one by one, b's looked up: what only b has is not asked for. A pair that several
+     * planes of a have is one, with their sum, as count() has it. */
+    struct cooc_view w = { 0 };
+    struct translated t = { b, to, s.scale, p };
+    if (r == 0) r = cooc_view_init(&w, a, s.a, NULL, true, false, 0);
+    if (r == 0) r = cooc_view_each(&w, add_translated, &t);
+    cooc_view_free(&w);
     free(to);
     close_sides(&s);
     if (r < 0) cooc_compare_free(p);

@@ -89,7 +89,10 @@ struct vocab *cooc_vocab(const struct cooc *c);
 int cooc_plane_find(const struct cooc *c, const char *lang);   /* -1 if absent (no message) */
 /* [ids] += ; -1 with a message */
 int cooc_word_counts(const struct cooc *c, int plane, uint64_t *count);
-/* Were two files counted by the same scheme? 0, or -1 with a message that names what differs. */
+/* Is X of two files the same quantity: of one window, with the same weights, sides and --oov? The
+ * vocabularies may be two languages'. 0, or -1 with a message that names what differs. */
+int cooc_same_weights(const struct cooc *a, const struct cooc *b);
+/* The same, and over one vocabulary with the same skipped tokens: counts that may be added. */
 int cooc_same_scheme(const struct cooc *a, const struct cooc *b);
 
 /* The count of one pair (0 if it is not there; a symmetric file takes the ids in either order). 0,

@@ -49,12 +49,9 @@ int cooc_scheme_init(struct cooc_scheme *s, uint32_t window, enum cooc_weights w
     return 0;
 }
 
-int cooc_same_scheme(const struct cooc *a, const struct cooc *b)
+int cooc_same_weights(const struct cooc *a, const struct cooc *b)
 {
     const struct cooc_scheme *s = &a->scheme, *t = &b->scheme;
-    if (a->vocab_hash != b->vocab_hash || a->ids != b->ids)
-        return err_set("%s: its vocabulary is not that of %s; count both with the same -v file",
-                       b->path, a->path);
     if (s->window != t->window)
         return err_set("%s: window %u, but %u in %s; count both with the same -w", b->path,
                        t->window, s->window, a->path);
@@ -67,6 +64,15 @@ int cooc_same_scheme(const struct cooc *a, const struct cooc *b)
     if (s->oov != t->oov)
         return err_set("%s: --oov %s, but %s in %s; count both alike", b->path,
                        cooc_oov_name(t->oov), cooc_oov_name(s->oov), a->path);
+    return 0;
+}
+
+int cooc_same_scheme(const struct cooc *a, const struct cooc *b)
+{
+    if (a->vocab_hash != b->vocab_hash || a->ids != b->ids)
+        return err_set("%s: its vocabulary is not that of %s; count both with the same -v file",
+                       b->path, a->path);
+    if (cooc_same_weights(a, b) < 0) return -1;
     if (a->skip_size != b->skip_size
         || (a->skip_size && memcmp(a->skip, b->skip, a->skip_size) != 0)) {
         char x[64], y[64];

@@ -323,6 +323,13 @@ fails 1 'more.tsv:1: expected two words on either side of the tab' cooc-study -q
     en.cooc en.cooc
 fails 1 'pairs.tsv:1: expected "source ||| target' cooc-study -q --phrase-table pairs.tsv en.cooc \
     en.cooc
+# X of two windows, or of other weights, is not compared; ranks are of tokens
+for how in '-w 3:window 3, but 2 in' '--weights flat:flat weights, but mlm-gc in' \
+    '--left:counted left, but en.cooc is symmetric' '--oov collapse:--oov collapse, but gap in'; do
+    cooc-count -q ${how%%:*} en=en.txt > how.cooc
+    fails 1 "how.cooc: ${how#*:}" cooc-study -q --pairs pairs.tsv en.cooc how.cooc
+done
+cooc-study --ranks en.cooc how.cooc > got
 # correlation by hand: X(a b), X(a c), X(b c) are 4, 2, 1 in one language and 2, 2, 0 in the other,
 # which has half as many tokens
 printf 'a b\na b\na b\na b\na c\na c\nb c\nd d\n' > one.txt; printf 'A B\nA C\nD D D D\n' > two.txt
