@@ -1,4 +1,5 @@
 /* cooc-count: text or shards -> .cooc (docs/formats/cooc.md), exact, in bounded memory. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
@@ -92,6 +93,11 @@ static int run(const struct args *a, const struct cooc_scheme *scheme, const str
         msg_note("%llu tokens, %llu pairs; %llu runs of %.1f MB on disk, peak memory %.0f MiB",
                  (unsigned long long)r.tokens, (unsigned long long)r.pairs,
                  (unsigned long long)r.runs, (double)r.spilled / 1e6, (double)mem_peak() / 0x1p20);
+    if (rc == 0 && r.unknown)
+        msg_note("%" PRIu64 " of %" PRIu64 " tokens are not in the vocabulary and %s", r.unknown,
+                 r.tokens,
+                 o.oov == COOC_GAP ? "only keep their place (--oov gap)"
+                                   : "were taken out (--oov collapse)");
     if (rc == 0 && skip->size)
         msg_note("%llu tokens skipped (--skip)", (unsigned long long)r.skipped);
 done:
@@ -107,6 +113,9 @@ int main(int argc, char **argv)
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
     if (o.left && o.right) return prog_usage("give only one of --left and --right");
+    if (o.vocab && o.min_count > 1)
+        return prog_usage("--min-count %" PRId64 " is for a vocabulary that is collected here; cut "
+                          "that of --vocab with vocab-count --min-count", o.min_count);
     int std_in = 0;
     for (int i = 0; i < args.n; i++) {
         char lang[32];

@@ -1,4 +1,5 @@
 /* cooc-query: looks up, lists and exports what is in a .cooc file. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
@@ -41,7 +42,7 @@ static const struct opt how_rows[] = {
       "print exact integers (X times the unit) instead of X" },
     { "min", 0, OPT_REAL(options, min), "X", "leave out pairs whose X is below this" },
     { "top", 'k', OPT_INT(options, top), "K",
-      "print only the K largest entries of each row (default: all)", .min = 1, .max = 2e9 },
+      "print only the K largest entries of a word's row (default: all)", .min = 1, .max = 2e9 },
     { "output", 'o', OPT_STR(options, out), "FILE",
       "write to FILE, which appears only when complete (default: standard output)" },
     { 0 }
@@ -106,7 +107,7 @@ static int row(const struct cooc_view *w, const char *word, FILE *f)
     return 0;
 }
 
-/* "word word" per line; unknown words have X = 0. */
+/* "word word" per line; unknown words have X = 0, and how many lines have one is said. */
 static int pairs(const struct cooc_view *w, FILE *f)
 {
     struct text *in = text_open("-", TEXT_UTF8);
@@ -114,6 +115,7 @@ static int pairs(const struct cooc_view *w, FILE *f)
     const char *line;
     size_t n;
     int rc;
+    uint64_t lines = 0, unknown = 0;
     /* Output in the order of the input, one line for one, so that paste(1) can join them. */
     while ((rc = text_line(in, &line, &n)) > 0) {
         const char *end = line + n, *b = line;
@@ -130,7 +132,9 @@ static int pairs(const struct cooc_view *w, FILE *f)
         /* Unknown words co-occur with nothing: a line for them keeps the lines aligned. */
         cooc_x x = 0;
         uint32_t i = vocab_id(w->v, line, a_n), j = vocab_id(w->v, b, (size_t)(end - b));
-        if (i != VOCAB_UNK && j != VOCAB_UNK && cooc_view_get(w, i, j, &x) < 0) { rc = -1; break; }
+        lines++;
+        if (i == VOCAB_UNK || j == VOCAB_UNK) unknown++;
+        else if (cooc_view_get(w, i, j, &x) < 0) { rc = -1; break; }
         char number[48];
         size_t k = cooc_print(number, x);
         number[k++] = '\n';
@@ -142,14 +146,23 @@ static int pairs(const struct cooc_view *w, FILE *f)
         fwrite_unlocked(number, 1, k, f);
     }
     text_close(in);
+    if (rc == 0 && unknown)
+        msg_note("%" PRIu64 " of %" PRIu64
+                 " lines have a word that is not in the vocabulary of %s: X is 0",
+                 unknown, lines, w->c->path);
     return rc;
 }
 
-static int put_vocab(const struct vocab *v, FILE *f)
+/* With the counts of the languages that the view shows. */
+static int put_vocab(const struct cooc_view *w, FILE *f)
 {
-    for (uint32_t id = VOCAB_SPECIALS; id < v->n; id++)
-        fprintf(f, "%s %llu\n", vocab_token(v, id), (unsigned long long)v->count[id]);
-    return 0;
+    uint64_t *count = mem_zero(w->c->ids, sizeof *count);
+    int rc = 0;
+    for (int k = w->first; k < w->last && rc == 0; k++) rc = cooc_word_counts(w->c, k, count);
+    for (uint32_t id = VOCAB_SPECIALS; id < w->c->ids && rc == 0; id++)
+        fprintf(f, "%s %" PRIu64 "\n", vocab_token(w->v, id), count[id]);
+    free(count);
+    return rc;
 }
 
 static int run(const struct args *a)
@@ -170,7 +183,7 @@ static int run(const struct args *a)
     if (!(out = o.glove ? out_open_binary(o.out) : out_open(o.out))) goto done;
     /* main lets one mode through */
     if (o.stat) rc = cooc_stat(&w, out);
-    else if (o.vocab) rc = put_vocab(v, out_stdio(out));
+    else if (o.vocab) rc = put_vocab(&w, out_stdio(out));
     else if (o.dump) rc = cooc_export(&w, COOC_TSV, out);
     else if (o.glove) rc = cooc_export(&w, COOC_GLOVE_RECORDS, out);
     else if (o.mtx) rc = cooc_export(&w, COOC_MTX, out);
@@ -204,6 +217,8 @@ int main(int argc, char **argv)
             "give only one of --stat, --dump, --glove, --mtx, --npz, --ppmi, --llr and --vocab");
     if (args.n > 3 || (modes && args.n > 1))
         return prog_usage("too many words: %s", args.v[args.n - 1]);
+    if (o.top && (modes || args.n != 2))
+        return prog_usage("--top %d needs one WORD, whose row it shortens", o.top);
     if (!modes && args.n == 1 && !strcmp(args.v[0], "-"))
         return prog_usage("pairs and counts cannot both come from standard input");
     return run(&args) < 0 ? prog_fail() : prog_end();

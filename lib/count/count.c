@@ -384,6 +384,7 @@ static int count_plane(struct counter *c, const struct cooc_input *in, int n)
     intake_close(c->in);
     c->in = NULL;
     c->report.tokens += t.tokens;
+    c->report.unknown += t.unknown;
     c->report.pairs += t.pairs;
     return rc < 0 ? -1 : cooc_plane_end(c->w, &t, c->word_count);
 }

@@ -24,7 +24,7 @@ struct cooc_count_opts {
     /* for tests: pieces, segments and runs of about so many tokens; 0: as memory allows */
     uint32_t run_tokens;
 };
-struct cooc_count_report { uint64_t tokens, skipped, pairs, runs, spilled; };
+struct cooc_count_report { uint64_t tokens, unknown, skipped, pairs, runs, spilled; };
 
 /* Inputs of one language are one plane, in whatever order they come. Writes to out, which the
  * caller opened and will commit. -1 with a message: an input, --memory too small, the folder for

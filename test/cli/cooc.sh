@@ -62,6 +62,31 @@ is "$(cooc-count -q -w 2 --weights glove --oov collapse -v v u |
     cooc-query --dump -)" "$(printf 'a\tb\t1')"
 is "$(cooc-count -q -w 2 --weights flat -v v u | cooc-query --dump -)" "$(printf 'a\tb\t1')"
 
+# what a vocabulary leaves out is told: of 3 tokens 1, of 6 (two languages) 2; a word's counts are
+# those of the language asked for
+for oov in 'gap and only keep their place (--oov gap)' \
+    'collapse and were taken out (--oov collapse)'; do
+    cooc-count --oov "${oov%% *}" -v v u 2> note > got
+    is "$(sed -n 2p note)" \
+        "cooc-count: 1 of 3 tokens are not in the vocabulary ${oov#* }"
+done
+cooc-count -v v t 2> note > got; is "$(wc -l < note)" 1
+echo 'b b x' > u2; cooc-count -v v en=u de=u2 2> note > two.cooc
+is "$(sed -n 2p note | cut -d ' ' -f 2-5)" "2 of 6 tokens"
+is "$(cooc-query --vocab --lang en two.cooc)" "$(printf 'a 1\nb 1\nc 0')"
+is "$(cooc-query --vocab --lang de two.cooc)" "$(printf 'a 0\nb 2\nc 0')"
+is "$(cooc-query --vocab two.cooc)" "$(printf 'a 1\nb 3\nc 0')"
+printf 'a b\nx a\nb y\nx y\n' | cooc-query two.cooc 2> note | cut -f 3 | tr '\n' ' ' > got
+is "$(cat got)" "0.333333 0 0 0 "
+is "$(cat note)" \
+    "cooc-query: 3 of 4 lines have a word that is not in the vocabulary of two.cooc: X is 0"
+# what an option would not change is no answer to it
+fails 2 'min-count 2 is for a vocabulary that is collected here' cooc-count -v v --min-count 2 t
+cooc-count -q -v v --min-count 1 t > got
+for how in "--dump t.cooc" "--ppmi t.cooc" "t.cooc a b" t.cooc; do
+    fails 2 'top 2 needs one WORD' cooc-query --top 2 $how
+done
+
 # --skip: "⇧ a ⇧ b" counts as "a b" does; the list is in the file, which is version 1 without one
 printf '⇧ a ⇧ b ⇧\n⇧\na b b\n' > marked; printf 'a b\n\na b b\n' > plain
 for v in "" "-v v"; do

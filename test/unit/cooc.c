@@ -876,6 +876,8 @@ static void schemes_and_how_they_differ(void **state)
         if (i == 4) c.scheme.sides = COOC_RIGHT;
         if (i == 5) c.scheme.oov = COOC_COLLAPSE;
         if (i == 6) { c.skip = "x\n"; c.skip_size = 2; }
+        /* two vocabularies, or lists of skipped tokens: X is the same quantity */
+        assert_int_equal(cooc_same_weights(&a, &c), i < 2 || i == 6 ? 0 : -1);
         assert_int_equal(cooc_same_scheme(&a, &c), -1);
         if (!strstr(err_msg(), why[i])) fail_msg("%d: %s", i, err_msg());
     }
@@ -1117,6 +1119,7 @@ static void reports_and_the_longest_word(void **state)
         assert_int_equal(out_commit(out), 0);
         assert_int_equal(r.tokens, 2 * TIMES * 8);
         assert_int_equal(r.skipped, 2 * TIMES * 3);
+        assert_int_equal(r.unknown, 2 * TIMES);
         /* a a, a b, b c */
         assert_int_equal(r.pairs, 6);
         assert_int_equal(r.runs > 2, runs);
