@@ -9,6 +9,10 @@ is "$(echo 'a b a b a b c d' | ngrams -q -n 2 --min-count 3 --top 0)" "$(printf 
 # a: 1/4 / (1/6 * 2/6)
 is "$(printf 'a b\nc d a b\n' | ngrams -q -n 2 --top 0 --min-count 1)" \
     "$(printf '2.197225\t1\tc d\n1.504077\t2\ta b\n1.504077\t1\td a')"
+# equal scores by the bytes of the whole n-gram: a tab is less than the space behind a word, the end
+# of the last word less than both
+is "$(printf 'a z\na\tb z\nz a\nz a\tb\n' | ngrams -q -n 2 --top 0 --min-count 1 | cut -f 3- |
+    tr '\t' _)" "$(printf 'a_b z\na z\nz a\nz a_b')"
 printf 'a b\nc d a b\n' | ngrams -n 2 --top 0 --min-count 1 2>&1 > got | has \
     '^ngrams: 6 tokens, 4 different; 3 n-grams of 2 to 2 words cover 100.0% of the tokens; 0 runs'
 
