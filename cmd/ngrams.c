@@ -47,7 +47,7 @@ static const struct prog prog = {
     "Examples:\n"
     "  ngrams en=en.tok > en.ngrams\n"
     "  ngrams -n 2-5 --top 800000 --memory 2G en=news.tok.zst > en.ngrams\n"
-    "  cut -f 3 en.ngrams | bpe-apply -c codes > en.ngrams.bpe\n"
+    "  cut -f 3- en.ngrams | bpe-apply -c codes > en.ngrams.bpe\n"
     "  pretrain --mask-scheme pmi --mask-ngrams en=en.ngrams.bpe ...\n"
 };
 

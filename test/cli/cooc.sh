@@ -27,6 +27,13 @@ is "$(cooc-query --mtx t.cooc)" "$(printf \
 printf 'a b\na b\na c\nd\n' | cooc-count -q -w 1 > few.cooc
 is "$(cooc-query --stat few.cooc | sed -n '/^row/,$p')" \
     "$(printf '%s\t%s\n' 'row length' rows 0 1 1 2 2-3 1)"
+# the vocabulary's hash is that of the example in docs/formats/cooc.md, which has this text
+is "$(cooc-query --stat t.cooc | sed -n 1,9p)" "$(printf '%s\t%s\n' window 2 weights mlm-gc sides \
+    symmetric oov gap unit 6 vocabulary 3 'vocabulary hash' fcf115883081592b reference - skipped -)"
+cooc-count -q -w 4 --weights glove --right --oov collapse en=t | cooc-merge -q --normalize en - |
+    cooc-query --stat - | sed -n '1,5p;8p' | cut -f 2 | tr '\n' ' ' > got
+# unit: lcm of 1 to 4
+is "$(cat got)" "4 glove right collapse 12 en "
 cooc-query --stat t.cooc | grep \
     -q "^-${tab}2${tab}6${tab}0${tab}4${tab}2${tab}3.166667${tab}1.333333$"
 # PPMI by hand: N = 1 + 2 (8/6 + 2/6 + 3/6) = 16/3; X_b = 11/6, X_c = 5/6: log(1/2 * 16/3 / (11/6 *
@@ -176,6 +183,7 @@ printf 'a b\nc \377 d\n' > bad; fails 1 'bad:2: byte 3 is not UTF-8; run iconv' 
 fails 1 'bad:2: byte 3 is not UTF-8; run iconv' cooc-count -v v bad
 printf 'a b\nc\0d\n' > bad; fails 1 'bad:2: byte 2 is a NUL' cooc-count -v v bad
 fails 1 'standard input:2: byte 2 is a NUL' cooc-count < bad
+fails 1 '^cooc-count: /[a-z0-9/]*:2: byte 2 is a NUL' cooc-count <(cat bad)
 printf 'a b\n' | gzip > whole.gz; head -c 20 whole.gz > bad
 fails 1 'standard input: the gzip data ends too early' cooc-count < bad
 fails 1 'is a shard, whose ids mean nothing' cooc-count big.shd

@@ -416,13 +416,24 @@ static void a_list_of_skipped_tokens_is_sorted_and_checked(void **state)
                         ",,a,b,"); /* no half of the arrow */
     assert_string_equal(cooc_skip_show("", 0, shown, 8), "nothing");
     cooc_skip_free(&s);
-    for (int i = 0; i < 5; i++) {
-        static const char *const bad[] = { "", "a,,b", "a b", "a,", "\xe2\x87" };
+    /* a token before those that it begins, and none of them */
+    assert_int_equal(cooc_skip_make(&s, (const char *const[]){ "ab,a,abc" }, 1, "--skip"), 0);
+    assert_string_equal(s.text, "a\nab\nabc\n");
+    assert_true(cooc_skip_valid(s.text, s.size));
+    assert_true(cooc_skip_has("ab\n", 3, "ab", 2));
+    assert_false(cooc_skip_has("ab\n", 3, "a", 1));
+    assert_false(cooc_skip_has("ab\n", 3, "abc", 3));
+    cooc_skip_free(&s);
+    for (int i = 0; i < 7; i++) {
+        static const char *const bad[] = { "",   "a,,b", "a b", "a,", "\xe2\x87",
+                                           "a\tb", "a\nb" };
         assert_int_equal(cooc_skip_make(&s, &bad[i], 1, "--skip"), -1);
         cooc_skip_free(&s);
     }
-    static const char *const list[] = { "a", "b\na\n", "a\na\n", "\n", "a \n", "\xe2\n" };
-    for (int i = 0; i < 6; i++) assert_false(cooc_skip_valid(list[i], strlen(list[i])));
+    static const char *const list[] = { "a",    "b\na\n", "a\na\n",    "\n",
+                                        "a \n", "\xe2\n", "ab\na\n", "a\tb\n" };
+    for (int i = 0; i < 8; i++) assert_false(cooc_skip_valid(list[i], strlen(list[i])));
+    assert_false(cooc_skip_valid("a\0b\n", 4));
 }
 
 static void a_collected_vocabulary_is_canonical(void **state)
@@ -517,6 +528,27 @@ static void values_are_log_X_and_f(void **state)
     vo.vocab_hash = 0;
     vo.ref = "xx";
     assert_null(cooc_values_load("ref.cooc", &vo));
+    assert_non_null(strstr(err_msg(), "no counts of the reference language \"xx\""));
+    /* another reference than the file's; of one without tokens nothing can be a multiple */
+    vo.ref = "de";
+    struct cooc_values *w = cooc_values_load("ref.cooc", &vo);
+    assert_non_null(w);
+    for (uint32_t a = 0; a < 120; a++) {
+        float l, f;
+        double sum = (double)x[0][a] / 6 / c_de + (double)x[1][a] / 6;
+        assert_int_equal(cooc_value(w, VOCAB_SPECIALS, a + VOCAB_SPECIALS, &l, &f), sum > 0);
+        if (sum > 0) assert_near(l, log(sum), 1e-5);
+    }
+    cooc_values_free(w);
+    file_write("none.txt", "\n", 1);
+    in[1].path = "none.txt";
+    count(in, 2, &o, "none.cooc");
+    assert_null(cooc_values_load("none.cooc", &vo));
+    assert_non_null(strstr(err_msg(), "the reference language \"de\" has no tokens"));
+    vo.ref = "en";
+    w = cooc_values_load("none.cooc", &vo);
+    assert_non_null(w);
+    cooc_values_free(w);
     free(x[0]);
     free(x[1]);
     vocab_free(v);
