@@ -84,14 +84,15 @@ static int bins(const struct cooc *a, const struct cooc *b, FILE *f)
     /* What has a count of 1 or less is left out, and its share reported. */
     uint64_t asked = p.n + p.small;
     if (!p.n) {
+        err_set("%s: no pair is counted more than once in both languages (%llu lines, %llu with an "
+                "unknown word, %llu of other than two words)",
+                o.pairs     ? o.pairs
+                : o.phrases ? o.phrases
+                            : o.dict,
+                (unsigned long long)p.lines, (unsigned long long)p.unknown,
+                (unsigned long long)p.multiword);
         cooc_compare_free(&p);
-        return err_set("%s: no pair is counted more than once in both languages (%llu lines, %llu "
-                       "with an unknown word, %llu of other than two words)",
-                       o.pairs     ? o.pairs
-                       : o.phrases ? o.phrases
-                                   : o.dict,
-                       (unsigned long long)p.lines, (unsigned long long)p.unknown,
-                       (unsigned long long)p.multiword);
+        return -1;
     }
     msg_note("%llu lines, left out %llu with an unknown word and %llu with several words on a "
              "side; of %llu pairs, %llu (%.1f%%) left out: a count of 1 or less",

@@ -77,7 +77,8 @@ for oov in 'gap and only keep their place (--oov gap)' \
     is "$(sed -n 2p note)" \
         "cooc-count: 1 of 3 tokens are not in the vocabulary ${oov#* }"
 done
-cooc-count -v v t 2> note > got; is "$(wc -l < note)" 1
+cooc-count -v v t 2> note > got; is "$(sed 's/peak .*//' note)" \
+    "cooc-count: 6 tokens, 4 pairs; 0 runs of 0.0 MB on disk, "
 echo 'b b x' > u2; cooc-count -v v en=u de=u2 2> note > two.cooc
 is "$(sed -n 2p note | cut -d ' ' -f 2-5)" "2 of 6 tokens"
 is "$(cooc-query --vocab --lang en two.cooc)" "$(printf 'a 1\nb 1\nc 0')"
@@ -92,6 +93,15 @@ fails 2 'min-count 2 is for a vocabulary that is collected here' cooc-count -v v
 cooc-count -q -v v --min-count 1 t > got
 for how in "--dump t.cooc" "--ppmi t.cooc" "t.cooc a b" t.cooc; do
     fails 2 'top 2 needs one WORD' cooc-query --top 2 $how
+done
+
+fails 2 'give only one of --stat, --dump' cooc-query --stat --vocab t.cooc
+fails 2 'too many words: a' cooc-query --stat t.cooc a
+fails 2 'too many words: c' cooc-query t.cooc a b c
+fails 2 'cannot both come from standard input' cooc-query -
+for line in a 'a b c' '' ' a b' 'a b '; do
+    printf 'a b\n%s\n' "$line" > lines
+    fails 1 '^cooc-query: standard input:2: expected two words' cooc-query t.cooc < lines
 done
 
 # --skip: "⇧ a ⇧ b" counts as "a b" does; the list is in the file, which is version 1 without one
@@ -160,7 +170,7 @@ is "$(cooc-query --raw a w1 w2)" "$(awk -v x=$x -v y=$y 'BEGIN { printf "%.6f", 
     sed 's/0*$//;s/\.$//')"
 # the files of a merge are read through, not kept
 for i in $(seq 40); do echo want5; done > list; total=$(($(wc -c < want5) * 40 / 1048576))
-cooc-merge --memory 16M $(cat list) 2> note > forty
+cooc-merge --memory 16M $(cat list) 2> note > forty; grep -q '^cooc-merge: 40 files; peak' note
 peak=$(sed 's/.*memory \([0-9]*\) MiB/\1/' note)
 [ "$extra" != 0 ] || { [ "$total" -gt 40 ] && [ "$peak" -lt 30 ]; } ||
     fail "peak $peak MiB for $total MiB of files"

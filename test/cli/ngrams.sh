@@ -34,6 +34,8 @@ ngrams -q -n 3-4 --min-count 3 --top 0 --score pmi2 < "$g/text" > got; same got 
 
 echo "# --cover is the smallest list that covers so much; --top has its shares; 1 or 3 files"
 ngrams --min-count 4 "$g/text" -o got 2> note; same got "$g/cover.tsv"
+is "$(sed 's/.*different; \(.*\) n-grams of 2 to 5.*/\1/' note)" "$(cut -f 3- got |
+    awk '{ n[gsub(/ /, "")]++ } END { print n[1] ", " n[2] ", " n[3] ", " n[4] }')"
 share=$(sed -n 's/.* cover \([0-9.]*\)% .*/\1/p' note)
 awk -v s="$share" 'BEGIN { exit !(s >= 50) }' || fail "covers $share"
 ngrams -q --min-count 4 --top 40 "$g/text" > got

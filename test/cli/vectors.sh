@@ -339,6 +339,25 @@ printf 'a b\tA B\na c\tA C\nb c\tB C\n' > three.tsv
 # mass; mean difference ln 2 / 2
 is "$(cooc-study -q --correlation --pairs three.tsv one.cooc two.cooc |
     tail -n 1)" "$(printf '2.000000\t3\t0.666667\t0.857143\tnan\tnan\t0.346574\t-0.346574')"
+# the same in bins: a and b are 4 2 and 2 2, and 1 0, which is left out; log a + log b is 3 ln 2 and
+# 2 ln 2, the difference ln 2 and 0, the ratio 1/3 and 0; 1.96 s / sqrt 2 is 0.98 ln 2 and 0.98 / 3
+cooc-study --pairs three.tsv one.cooc two.cooc 2> note > got
+is "$(cat note)" "cooc-study: 3 lines, left out 0 with an unknown word and 0 with several words on \
+a side; of 3 pairs, 1 (33.3%) left out: a count of 1 or less"
+is "$(sed 1d got)" "$(printf '%s\t%s\t%d\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\n' 0 2 1 0 0 0 0 0.4 \
+    2 4 1 0.693147 0 0.333333 0 0.6 0 4 2 0.346574 0.679284 0.166667 0.326667 1)"
+printf 'b c\tB C\na x\tA B\n' > rare.tsv
+fails 1 'rare.tsv: no pair is counted more than once in both languages \(2 lines, 1 with an '\
+'unknown word, 0 of other than two words\)' cooc-study --pairs rare.tsv one.cooc two.cooc
+fails 1 '^cooc-study: 0 pairs are counted on both sides \(2 lines, 1 with an unknown word\); a' \
+    cooc-study --correlation --pairs rare.tsv one.cooc two.cooc
+# one language has more ranks than the other; two languages name the columns
+echo 'a b c c' > x; echo 'c c' > y
+cooc-count -q -w 1 en=x > x.cooc; cooc-count -q -w 1 de=y > y.cooc
+is "$(cooc-study --ranks x.cooc y.cooc)" "$(printf '%s\t%s\t%s\n' rank en de \
+    1 5.000000e-01 1.000000e+00 2 2.500000e-01 '' 3 2.500000e-01 '')"
+is "$(cooc-study --ranks y.cooc x.cooc)" "$(printf '%s\t%s\t%s\n' rank de en \
+    1 1.000000e+00 5.000000e-01 2 '' 2.500000e-01 3 '' 2.500000e-01)"
 printf 'A B\nA C\nB C\nB C\nB C\nB C\n' > two.txt; printf 'D D D D\n' >> two.txt
 cooc-count -q -w 1 --weights flat two.txt > two.cooc
 # tokens 16 and 16: log b = 0, 0, ln 4 for log a = ln 4, ln 2, 0; r = -sqrt(3)/2; by mass 4 2 1:
