@@ -6,6 +6,7 @@
 #include "common/err.h"
 #include "common/files/file.h"
 #include "common/mem.h"
+#include "common/msg.h"
 
 const struct opt result_options_rows[] = {
     { "row", 0, OPT_STR(result_options, row), "SEED,SYSTEM,DIRECTION",
@@ -155,13 +156,14 @@ static void print_back(FILE *f, const char *direction)
     else fprintf(f, "%s-%.*s", dash + 1, (int)(dash - direction), direction);
 }
 
-static void print_row(FILE *f, const struct result_rows *r, const struct choice *c,
+/* One row; 0 where there is none to print. */
+static size_t print_row(FILE *f, const struct result_rows *r, const struct choice *c,
                       const struct result_measure *m, const struct added *a)
 {
     const char *usual = m && m->title ? m->title : a->measure, *star = strchr(c->title, '*');
     /* NaN: nothing was measured */
     double value = strtod(a->value, NULL);
-    if (isnan(value)) return;
+    if (isnan(value)) return 0;
     fprintf(f, "%s\t%s\t", r->seed, r->system);
     if (a->direction) fputs(a->direction, f);
     else if (m && m->back) print_back(f, r->direction);
@@ -169,31 +171,35 @@ static void print_row(FILE *f, const struct result_rows *r, const struct choice 
     fprintf(f, "\t%.*s%s%s", star ? (int)(star - c->title) : (int)strlen(c->title), c->title,
             star ? usual : "", star ? star + 1 : "");
     if (a->layer >= 0) fprintf(f, " layer %d", a->layer);
-    /* of the digits that are printed without --row, so that both say the same */
-    if (c->percent) fprintf(f, "\t%.6g", 100 * value);
-    else fprintf(f, "\t%s", a->value);
-    if (a->half) fprintf(f, "\t%s", a->half);
+    /* of the digits that are printed without --row, so that both say the same; half of an interval
+     * is in the unit of its value */
+    const char *column[] = { a->value, a->half };
+    for (int i = 0; i < 2 && column[i]; i++)
+        if (c->percent) fprintf(f, "\t%.6g", 100 * strtod(column[i], NULL));
+        else fprintf(f, "\t%s", column[i]);
     putc('\n', f);
+    return 1;
 }
 
-static size_t print_measure(FILE *f, const struct result_rows *r, const struct choice *c,
-                            const struct result_measure *m, const char *name)
+/* All rows of a measure; false: it was not added. *n: and how many were printed. */
+static bool print_measure(FILE *f, const struct result_rows *r, const struct choice *c,
+                          const struct result_measure *m, const char *name, size_t *n)
 {
-    size_t n = 0;
+    bool added = false;
     for (size_t i = 0; i < r->n; i++) {
         if (strcmp(r->v[i].measure, name) != 0) continue;
-        print_row(f, r, c, m, &r->v[i]);
-        n++;
+        *n += print_row(f, r, c, m, &r->v[i]);
+        added = true;
     }
-    return n;
+    return added;
 }
 
-static int print_choice(FILE *f, const struct result_rows *r, const struct choice *c)
+static int print_choice(FILE *f, const struct result_rows *r, const struct choice *c, size_t *n)
 {
     const struct result_measure *m = r->m;
     if (strcmp(c->measure, "*") != 0) {
         /* named by the user: nothing to print is an error; usual ones may be missing */
-        if (print_measure(f, r, c, m ? known(m, c->measure) : NULL, c->measure)) return 0;
+        if (print_measure(f, r, c, m ? known(m, c->measure) : NULL, c->measure, n)) return 0;
         char list[400] = "";
         size_t k = 0;
         for (size_t i = 0; i < r->names && k < sizeof list; i++)
@@ -201,8 +207,8 @@ static int print_choice(FILE *f, const struct result_rows *r, const struct choic
         return err_set("--as %s: was not measured; there are%s", c->measure, list);
     }
     for (; m && m->name; m++)
-        if (m->title) print_measure(f, r, c, m, m->name);
-    for (size_t i = 0; !r->m && i < r->n; i++) print_row(f, r, c, NULL, &r->v[i]);
+        if (m->title) print_measure(f, r, c, m, m->name, n);
+    for (size_t i = 0; !r->m && i < r->n; i++) *n += print_row(f, r, c, NULL, &r->v[i]);
     return 0;
 }
 
@@ -211,9 +217,15 @@ int result_rows_write(struct result_rows *r, FILE *to)
     if (!r) return 0;
     struct mem_text text;
     char *all;
+    size_t rows = 0;
     int rc = 0;
     mem_text_open(&text);
-    for (int i = 0; i < r->choices && rc == 0; i++) rc = print_choice(text.f, r, &r->choice[i]);
+    for (int i = 0; i < r->choices && rc == 0; i++)
+        rc = print_choice(text.f, r, &r->choice[i], &rows);
+    /* what is empty without a word looks like a run that was not made */
+    if (rc == 0 && !rows)
+        msg_warn("--row: there is no row: %s",
+                 r->n ? "no measure has a value" : "nothing that has a name was measured");
     /* all rows are made before any is written: an error leaves no half of them */
     all = mem_text_take(&text, NULL);
     if (rc == 0) fputs(all, r->out ? out_stdio(r->out) : to);

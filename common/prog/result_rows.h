@@ -44,8 +44,8 @@ void result_rows_half(struct result_rows *r, const char *fmt, ...)
 /* A value whose direction is not --row's. */
 void result_rows_direction(struct result_rows *r, const char *direction);
 /* Writes the rows in the order of --as, or else of m, each measure's as they were added (without m:
- * all as they were added), to --rows-to or `to`. -1 with a message: a measure that --as names was
- * not added, the file was not written. */
+ * all as they were added), to --rows-to or `to`; warns where there is no row to write. -1 with a
+ * message: a measure that --as names was not added, the file was not written. */
 int result_rows_write(struct result_rows *r, FILE *to);
 void result_rows_free(struct result_rows *r);
 

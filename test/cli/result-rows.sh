@@ -73,6 +73,11 @@ is "$(sed 1d questions | analogy -q --vec w.vec --row 1,M,- --rows-to rows | tab
 none|1|0|nan|nan
 all|3|1|1.0000|$(awk 'BEGIN { printf "%.4f", 3 / sqrt(10) }')"
 is "$(wc -c < rows)" 0
+# without a row there is a word, and not silence: none has a name, none has a value
+printf 'king man woman queen\n' | analogy -q --vec w.vec --row 1,M,- > rows 2> note
+is "$(cat rows note)" "analogy: --row: there is no row: nothing that has a name was measured"
+printf 'x man woman\n' | analogy -q --vec w.vec --targets queen --row 1,M,- > rows 2> note
+is "$(cat rows note)" "analogy: --row: there is no row: no measure has a value"
 is "$(printf 'king man woman\nx man woman\n' | analogy -q --vec w.vec --targets queen,man \
     --row 2,M,- | tab)" "2|M|king-man+woman|queen|1.0000
 2|M|king-man+woman|man|$(awk 'BEGIN { printf "%.4f", 2 / sqrt(5) }')"
@@ -86,6 +91,13 @@ is "$(bleu -w 2 --force --lowercase --row 1,M,en-de --as BLEU=BLEU-lc ref < hyp 
     "1|M|en-de|BLEU-lc|100.00"
 is "$(bleu --multi --row -,copying,en-de ref < ref | tab)" "-|copying|en-de|multi-bleu|100.00"
 is "$(bleu -w 1 --force --confidence --row 1,M,- ref < ref | tab)" "1|M|-|BLEU|100.0|0.0"
+# ... in the unit of the value. Resamples of two lines, one right and one wrong, are 0 to 100%
+# right: the middle 95% are all of them, and half of their width is 50
+printf 'a b c d\na b c d\n' > two.ref; printf 'a b c d\nx\n' > two.hyp
+bleu -w 4 -m chrf --confidence --row 1,M,- two.ref < two.hyp | cut -f 5- > plain
+bleu -w 4 -m chrf --confidence --row 1,M,- --as 'chrF2%' two.ref < two.hyp | cut -f 5- > percent
+is "$(cat percent)" "$(awk '{ printf "%.6g\t%.6g", 100 * $1, 100 * $2 }' plain)"
+is "$(cut -f 2 plain)" 50.0000
 fails 2 "--row is for the scores of one system" bleu --sentence-level --row 1,M,- ref
 
 # score: 2 of 4 are right, 3 of the other system
