@@ -450,6 +450,12 @@ bool text_had_newline(const struct text *t) { return t->newline; }
 bool text_was_replaced(const struct text *t) { return t->replaced; }
 const char *text_name(const struct text *t) { return t->name; }
 uint64_t text_lineno(const struct text *t) { return t->lineno; }
+void text_skip_mark(const struct text *t, const char **line, size_t *n)
+{
+    if (text_lineno(t) != 1 || *n < 3 || memcmp(*line, "\xEF\xBB\xBF", 3)) return;
+    *line += 3;
+    *n -= 3;
+}
 int text_fail(const struct text *t)
 {
     return err_set("%s:%llu: %s", text_name(t), (unsigned long long)text_lineno(t), err_msg());

@@ -54,6 +54,9 @@ int text_part(struct text *t, size_t want, size_t longest, char **buf, size_t *c
 const char *text_name(const struct text *t);     /* the path, or "standard input" */
 /* of the line last returned, from 1 (of a block: its first line) */
 uint64_t text_lineno(const struct text *t);
+/* Of a list or table, which people edit: drops a byte order mark before the file's first line,
+ * given here as text_line gave it. It would be a part of the first word. */
+void text_skip_mark(const struct text *t, const char **line, size_t *n);
 /* Puts the place, "NAME:LINE: ", before the newest message. -1. */
 int text_fail(const struct text *t);
 uint64_t text_lines(const struct text *t);       /* lines handed out so far, even in part */

@@ -142,6 +142,7 @@ static int columns(struct text *t, const char **a, size_t *a_len, const char **b
     size_t n;
     int r = text_line(t, a, &n);
     if (r <= 0) return r;
+    text_skip_mark(t, a, &n);
     if (n && (*a)[n - 1] == '\r') n--;
     const char *tab = memchr(*a, '\t', n);
     if (!tab)

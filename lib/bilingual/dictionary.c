@@ -14,6 +14,7 @@ int dictionary_line(struct text *t, struct dictionary_line *l)
     int r = text_line(t, &s, &n);
     if (r <= 0) return r;
     /* dictionaries are edited by hand, on Windows, too */
+    text_skip_mark(t, &s, &n);
     if (n && s[n - 1] == '\r') n--;
     /* MUSE's dictionaries have spaces; with a tab, spaces are within phrases */
     const char *tab = memchr(s, '\t', n), *split = tab ? tab : memchr(s, ' ', n);

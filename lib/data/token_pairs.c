@@ -98,6 +98,7 @@ static int read_lines(struct token_pairs *p, struct text *t, const struct vocab 
         mem_room(&p->source, &cap_a, (size_t)p->n + 1, sizeof *p->source);
         mem_room(&p->target, &cap_b, (size_t)p->n + 1, sizeof *p->target);
         /* files of Windows */
+        text_skip_mark(t, &s, &n);
         if (n && s[n - 1] == '\r') n--;
         int taken = add(p, v, s, n, skip);
         p->lines++;

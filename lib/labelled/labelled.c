@@ -215,10 +215,7 @@ static int fill(struct labelled_stream *s, struct content *c, size_t *cap, size_
     int rc = 0;
     while (!s->ended && (rc = text_line(s->in, &line, &n)) > 0) {
         /* a byte order mark is no part of the first field */
-        if (text_lineno(s->in) == 1 && n >= 3 && !memcmp(line, "\xEF\xBB\xBF", 3)) {
-            line += 3;
-            n -= 3;
-        }
+        text_skip_mark(s->in, &line, &n);
         if ((rc = content_add(c, cap, s->in, line, n)) < 0) return rc;
         if (!whole && c->n - had >= bytes && may_end(s, c, n)) return 0;
     }

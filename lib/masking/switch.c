@@ -80,6 +80,7 @@ static int cut(struct line *l, const char *s, size_t n, const struct text *t)
 {
     /* strtod needs an end; what is longer than any double's shortest digits is no score */
     char copy[64], *end;
+    text_skip_mark(t, &s, &n);
     if (n && s[n - 1] == '\r') n--;
     const char *tab = memchr(s, '\t', n), *stop = s + n;
     *l = (struct line){ s, tab ? tab + 1 : s, tab ? (size_t)(tab - s) : 0,

@@ -114,6 +114,7 @@ static int read_table(struct bars *b, const char *path)
     size_t n;
     int at[COLUMNS], width = 0, got = t ? 0 : -1;
     while (got >= 0 && (got = text_line(t, &line, &n)) > 0) {
+        text_skip_mark(t, &line, &n);
         int k = cut(line, n, c), rc;
         if (!width) { rc = find_columns(c, k > MOST_CELLS ? 0 : k, at); width = k; }
         else if (k != width) rc = err_set("%d cells, not %d as the first line has", k, width);

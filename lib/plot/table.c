@@ -68,6 +68,7 @@ int table_read(struct table *t, const char *path)
     size_t n;
     int r;
     while ((r = text_line(in, &line, &n)) > 0) {
+        text_skip_mark(in, &line, &n);
         if (n && line[n - 1] == '\r') n--;
         /* the cells below are C strings */
         if (memchr(line, 0, n)) {

@@ -179,6 +179,7 @@ int analogy_run(struct vectors *const *sets, int n, const char *path, bool swap,
     size_t len;
     int status;
     while ((status = text_line(t, &line, &len)) > 0) {
+        text_skip_mark(t, &line, &len);
         if ((status = read_question(&b, t, line, len, swap, r)) < 0) break;
         if (b.n == AT_ONCE) answer(&b, r, answers);
     }
@@ -270,6 +271,7 @@ int analogy_targets(struct vectors *const *sets, int n, const char *path, bool s
     const char *line;
     size_t len;
     while (status >= 0 && (status = text_line(t, &line, &len)) > 0) {
+        text_skip_mark(t, &line, &len);
         if ((status = put_cosines(sets, n, t, line, len, swap, at, n_targets, x, c, each,
                                   ctx)) < 0)
             break;

@@ -463,5 +463,20 @@ printf 'w1 x\tw2\nw1\tw18\nnone\tw2\nw18\tw137\n' > d.tsv
 cooc-study --dict d.tsv en.cooc en.cooc > got.tsv 2> note || true
 grep -q '4 lines, left out 1 with an unknown word and 1 with several words on a side' note ||
     fail "$(cat note)"
+# a byte order mark (Windows) is no part of the first word: each of these has a word, and not none
+mark=$'\357\273\277'
+printf '%sa1\ta1\na3\ta3\nnone\ta4\na4\ta4\n' "$mark" > d.tsv
+rsim --src r.vec --tgt r.vec --dict d.tsv 2> note | sed -n 2p | cut -f 2 > got.tsv
+is "$(cat got.tsv)" 3; grep -q '1 with a word without a vector' note || fail "$(cat note)"
+is "$(dict-induce -q --src r.vec --tgt r.vec -k 1 --eval d.tsv | sed -n 1,3p)" \
+    "$(printf 'words\t4\nasked\t3\nanswerable\t3')"
+is "$(printf '%sa1 a2 a3 a4\n' "$mark" | analogy -q --vec r.vec | sed -n 2p | cut -f 2,3)" "1	1"
+is "$(printf '%s: name\na1 a2 a3 a4\n' "$mark" | analogy -q --vec r.vec | sed -n 2p |
+    cut -f 1)" name
+is "$(printf '%sa1 a2 a3\n' "$mark" | analogy -q --targets a1 --vec r.vec | sed -n 2p |
+    cut -f 1)" a1
+printf '%sw1\tw18\nnone\tw2\n' "$mark" > d.tsv
+fails 1 'd.tsv: no pair is counted more than once .*\(2 lines, 1 with an unknown word, 0 of other' \
+    cooc-study --dict d.tsv en.cooc en.cooc
 printf 'w1\n' > d.tsv; fails 1 'd.tsv:1: expected' cooc-study -q --dict d.tsv en.cooc en.cooc
 head -c 200 en.cooc > cut.cooc; fails 1 'cut.cooc' cooc-study -q --dict self.tsv en.cooc cut.cooc

@@ -323,7 +323,7 @@ static void translations_are_found_either_way(void **state)
     (void)state;
     static const char *const token[] = { "a", "b", "c", "x", "y" };          /* ids 5 .. 9 */
     struct vocab *v = vocab_make(token, NULL, 5);
-    struct token_pairs *p = dictionary("b\tx\t0.5\na\ty\r\nb\ty\n", v, false);
+    struct token_pairs *p = dictionary("\xEF\xBB\xBF" "b\tx\t0.5\na\ty\r\nb\ty\n", v, false);
     if (!p) fail_msg("%s", err_msg());
     static const int32_t source[] = { 6, 5, 6 }, target[] = { 8, 9, 9 };
     static const uint32_t at[] = { 0, 0, 0, 0, 0, 0, 1, 3, 3, 4, 6 },

@@ -623,7 +623,8 @@ static void a_dictionary_has_its_tokens_in_either_language(void **state)
     for (int one_way = 0; one_way < 2; one_way++) {
         struct switch_options o = switch_defaults;
         o.one_way = one_way;
-        struct switches *s = dictionaries(&o, v, text, "w1\tw2\nw1\tw2\nw3\tzz\nw4\tw4\n");
+        struct switches *s = dictionaries(
+            &o, v, text, "\xEF\xBB\xBF" "w1\tw2\nw1\tw2\nw3\tzz\nw4\tw4\n");
         for (int i = 0; i < 50; i++) {
             char word[8], piece[8];
             sprintf(word, "w%d", i);
