@@ -74,8 +74,11 @@ static int find_columns(const struct cell *c, int n, int at[COLUMNS])
 {
     for (int i = 0; i < COLUMNS; i++) {
         at[i] = -1;
-        for (int k = 0; k < n; k++)
-            if (strlen(columns[i]) == c[k].n && !memcmp(columns[i], c[k].s, c[k].n)) at[i] = k;
+        for (int k = 0; k < n; k++) {
+            if (strlen(columns[i]) != c[k].n || memcmp(columns[i], c[k].s, c[k].n)) continue;
+            if (at[i] >= 0) return err_set("two columns are called \"%s\"", columns[i]);
+            at[i] = k;
+        }
         /* panel and ci, after VALUE, are optional; columns of other names are not read */
         if (at[i] < 0 && i <= VALUE)
             return err_set("no column \"%s\"; expected group, bar and value, optionally panel "

@@ -1,6 +1,7 @@
 #include "lib/plot/figure.h"
 #include "common/err.h"
 #include "common/mem.h"
+#include "common/msg.h"
 #include "lib/plot/gnuplot.h"
 #include <math.h>
 #include <stdio.h>
@@ -116,6 +117,15 @@ static struct extent y_extent(const struct panel *p)
                 if (!p->log_y || v + side * half >= FIGURE_SMALLEST) stretch(&e, v + side * half);
         }
     return e;
+}
+
+/* How many of its points a logarithmic axis cannot show. */
+static size_t not_shown(const struct panel *p)
+{
+    size_t n = 0;
+    for (int k = 0; k < p->n && p->log_y; k++)
+        for (size_t j = 0; j < p->curve[k].n; j++) n += p->curve[k].y[j] < FIGURE_SMALLEST;
+    return n;
 }
 
 static void y_range(FILE *to, const struct panel *p)
@@ -334,6 +344,10 @@ int figure_draw(const struct figure *f, bool png, char **bytes, size_t *n)
         if (p->log_y && !(most >= FIGURE_SMALLEST))
             return err_set("%s: no number %sthat a logarithmic axis can show; the least is %g",
                            p->label, p->ranged ? "in --range " : "", FIGURE_SMALLEST);
+        size_t left = not_shown(p);
+        if (left)
+            msg_note("%s: left out %zu points below %g, which a logarithmic axis cannot show",
+                     p->label, left, FIGURE_SMALLEST);
     }
     return gnuplot_draw(script, f, png, bytes, n);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "common/err.h"
 #include "common/mem.h"
+#include "common/msg.h"
 #include "common/text/text.h"
 
 enum { MOST_COLUMNS = 1000 };
@@ -25,6 +26,9 @@ static int heading(struct table *t, char *line)
     while ((cell = strsep(&rest, "\t"))) {
         if (t->columns == MOST_COLUMNS)
             return err_set("%s:1: more than %d columns", t->name, MOST_COLUMNS);
+        /* columns are found by their names: of two, the first would be drawn twice */
+        if (*cell && table_find(t, cell) >= 0)
+            return err_set("%s:1: two columns are called \"%.40s\"", t->name, cell);
         t->column = mem_grow(t->column, (size_t)t->columns + 1, sizeof *t->column);
         t->column[t->columns++] = mem_dup(cell);
     }
@@ -149,6 +153,49 @@ static int ascending(const struct table *t, const char *x)
     return 0;
 }
 
+/* How many of tables [n] have a number in column y at this x; their sum, and that of squares. */
+static int numbers_at(const struct table *const *t, int n, const char *x, const char *y,
+                      double position, double *sum, double *squares)
+{
+    int found = 0;
+    *sum = *squares = 0;
+    for (int i = 0; i < n; i++) {
+        size_t q = at(t[i], table_find(t[i], x), position);
+        if (q == t[i]->rows) continue;
+        double v = cell(t[i], q, table_find(t[i], y));
+        if (!isfinite(v)) continue;
+        *sum += v;
+        *squares += v * v;
+        found++;
+    }
+    return found;
+}
+
+/* Says what of repeated runs is not in their mean: `lack` of them have no column y at all, and some
+ * x have a number in a part of the others only. */
+static void tell_left_out(const struct table *const *t, int n, int lack, const char *x,
+                          const char *y, const char *label)
+{
+    size_t left = 0;
+    double sum, squares;
+    if (lack)
+        msg_note("%s: %d of its %d runs have no column %s; the mean is that of the others", label,
+                 lack, n + lack, y);
+    for (int i = 0; i < n; i++)
+        for (size_t r = 0; r < t[i]->rows; r++) {
+            double position = cell(t[i], r, table_find(t[i], x));
+            int found = numbers_at(t, n, x, y, position, &sum, &squares), before = 0;
+            /* counted with the first table that has this x */
+            while (before < i
+                   && at(t[before], table_find(t[before], x), position) == t[before]->rows)
+                before++;
+            left += before == i && found && found < n;
+        }
+    if (left)
+        msg_note("%s: %s: left out %zu values of %s at which not all of the %d runs have a number",
+                 label, y, left, x, n);
+}
+
 /* The curve of tables [n] with column y; those [1..n) are repeated runs of the first. */
 static struct curve curve_of(const struct table *const *t, int n, const char *x, const char *y)
 {
@@ -164,19 +211,9 @@ static struct curve curve_of(const struct table *const *t, int n, const char *x,
     int interval = n == 1 ? table_find(t[0], ci) : 0;
     free(ci);
     for (size_t r = 0; r < rows; r++) {
-        double sum = 0, squares = 0, position = cell(t[0], r, table_find(t[0], x));
-        int found = 0;
-        for (int i = 0; i < n; i++) {
-            size_t q = at(t[i], table_find(t[i], x), position);
-            if (q == t[i]->rows) continue;
-            double v = cell(t[i], q, table_find(t[i], y));
-            if (!isfinite(v)) continue;
-            sum += v;
-            squares += v * v;
-            found++;
-        }
+        double sum, squares, position = cell(t[0], r, table_find(t[0], x));
         /* a mean over some of the runs would jump where one is missing */
-        if (found < n) continue;
+        if (numbers_at(t, n, x, y, position, &sum, &squares) < n) continue;
         /* rounding can leave a little less than 0 where all runs agree */
         double mean = sum / n, var = n > 1 ? fmax(0, squares - sum * mean) / (n - 1) : 0;
         c.x[c.n] = position;
@@ -195,7 +232,7 @@ int table_curves(const struct table *t, char *const *label, int n, const char *x
     int added = 0, colours = 0;
     const struct table **same = mem_alloc((size_t)(n + 1) * sizeof *same);
     for (int i = 0; i < n; i++) {
-        int first = 0, runs = 0;
+        int first = 0, runs = 0, lack = 0;
         if (ascending(&t[i], x) < 0) { free(same); return -1; }
         while (strcmp(label[first], label[i])) first++;
         /* drawn with the first table of its label */
@@ -203,10 +240,12 @@ int table_curves(const struct table *t, char *const *label, int n, const char *x
         /* counted also where the column is missing, so that a label has one colour in all panels */
         int colour = colours++;
         for (int k = i; k < n; k++)
-            if (!strcmp(label[k], label[i]) && table_find(&t[k], y) >= 0
-                && table_find(&t[k], x) >= 0)
-                same[runs++] = &t[k];
+            if (!strcmp(label[k], label[i])) {
+                if (table_find(&t[k], y) >= 0 && table_find(&t[k], x) >= 0) same[runs++] = &t[k];
+                else lack++;
+            }
         if (!runs) continue;
+        if (runs + lack > 1) tell_left_out(same, runs, lack, x, y, label[i]);
         struct curve c = curve_of(same, runs, x, y);
         if (!c.n) { free(c.x); free(c.y); free(c.half); continue; }
         c.label = mem_dup(label[i]);

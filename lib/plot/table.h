@@ -9,7 +9,8 @@
 struct table { char *name; char **column; int columns; double *v; size_t rows, cap; };
 
 /* -1 with a message that names the line: unreadable, not UTF-8, no line of names, a row of more or
- * fewer cells, a cell that is no number (empty, "-" and "nan" are NaN) or beyond 1e150, no row. */
+ * fewer cells, two columns of one name, a cell that is no number (empty, "-" and "nan" are NaN) or
+ * beyond 1e150, no row. */
 int table_read(struct table *t, const char *path);
 void table_free(struct table *t);
 int table_find(const struct table *t, const char *column);      /* -1: there is none */
@@ -19,7 +20,8 @@ char *table_names(const struct table *t);
 /* Adds to a panel the curves of column y over column x, one for each label [n]. Tables with the
  * same label are repeated runs: their curve is the mean over them, where all have a number, with
  * the half-width of its 95% interval (Student's t). The curve of a single table has the interval of
- * its column "y-ci", if there is one. Tables without the column are passed over. Returns how many
+ * its column "y-ci", if there is one. Tables without the column are passed over. A note says what
+ * a mean has not: runs without the column, and x at which not all have a number. Returns how many
  * curves, or -1 with a message: no column x, x not ascending. */
 int table_curves(const struct table *t, char *const *label, int n, const char *x, const char *y,
                  struct panel *p);

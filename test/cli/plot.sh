@@ -116,6 +116,27 @@ is "$(awk -F'\t' 'NR == 2 { printf "%.4f %.4f", $4, $6 } END { print " " NR }' t
 # the bar of each mean ends half an interval below and above it
 is "$(sed -n '/^$d0_0/,/^EOD/p' script | awk 'NF == 5 { printf "%.4f %.4f ", $4, $5 }')" \
     "$(awk -F'\t' 'NR > 1 { printf "%.4f %.4f ", $4 - $6, $4 + $6 }' t.tsv)" "bars of intervals"
+# what a mean of runs has not is said: layers 2 (one.tsv: nan) and 3 are in two of three, layer 4 in
+# none, and "cosine" is in one alone, whose interval is none; two runs of 0.5 and 0.7 are 0.6
+printf 'layer\trsim\n0\t0.7\n1\t0.25\n2\t0.5\n3\t0.1\n4\tnan\n' > two.tsv
+printf 'layer\trsim\n0\t0.6\n1\t0.5\n2\t0.5\n3\t0.2\n' > three.tsv
+plot rsim one.tsv two.tsv three.tsv --label A --label A --label A --tsv t.tsv -o x.svg 2> note
+is "$(cat note)" \
+"plot: A: rsim: left out 2 values of layer at which not all of the 3 runs have a number
+plot: A: 2 of its 3 runs have no column cosine; the mean is that of the others"
+is "$(cut -f 1,3,4 t.tsv | tr '\t' ' ')" "field layer value
+$r 0 0.6
+$r 1 0.5
+mean cosine of translations 0 0.1
+mean cosine of translations 1 0.2
+mean cosine of translations 2 0.3"
+plot rsim one.tsv two.tsv three.tsv -y rsim --label A --label B --label C -o x.svg 2> note
+is "$(cat note)" ""
+# columns are found by their names: two of one name would both be drawn as the first
+printf 'rank\ten\ten\n1\t0.2\t0.1\n' > bad.tsv
+fails 1 'bad.tsv:1: two columns are called "en"' plot ranks bad.tsv
+printf 'group\tbar\tvalue\tvalue\na\tb\t1\t2\n' > bad.tsv
+fails 1 'bad.tsv:1: two columns are called "value"' plot bars bad.tsv
 printf 'layer\thit@1\thit@5\n0\t0.5\t0.6\n1\t0.4\t0.5\n' > hits.tsv
 plot hits hits.tsv --tsv t.tsv > x.svg; is "$(wc -l < t.tsv)" 5
 plot hits hits.tsv > y.svg; same x.svg y.svg
@@ -155,6 +176,10 @@ grep -q '>10⁻³</text>' x.svg && grep -q '>de</text>' x.svg || fail "axes of r
 printf 'layer\trsim\n0\t-0.5\n1\t0\n' > bad.tsv; plot rsim bad.tsv -o x.svg
 fails 1 "^plot: RSIM .*: no number that a logarithmic axis can show; the least is 1e-150\$" \
     plot rsim bad.tsv --log-y
+printf 'layer\trsim\n0\t-0.5\n1\t0\n2\t1e-150\n3\t0.5\n' > bad.tsv
+plot rsim bad.tsv --log-y -o x.svg 2> note; is "$(cat note)" \
+    "plot: $r: left out 2 points below 1e-150, which a logarithmic axis cannot show"
+plot rsim bad.tsv -o x.svg 2> note; is "$(cat note)" ""
 fails 1 'no number in --range that' plot curves runs/a --log-y --range=-3:-1
 printf 'rank\ten\n0\t0.5\n1\t0.25\n' > bad.tsv
 fails 1 '^plot: rank: 0 cannot be shown on a logarithmic axis' plot ranks bad.tsv
@@ -272,9 +297,10 @@ addEventListener("load", () => {
 </script>
 JS
     for f in names crowd; do sed '/^<?xml/d; /^<!DOCTYPE/d' $f.svg; done >> look.html
-    HOME=$PWD timeout 120 chromium \
+    # a browser reserves more addresses than a mutant's test has (test/mutants/run)
+    (ulimit -S -v "$(ulimit -H -v)"; HOME=$PWD exec timeout 120 chromium \
         --headless=new --no-sandbox --disable-gpu --window-size=900,1000 \
-        --virtual-time-budget=5000 --dump-dom "file://$PWD/look.html" 2> /dev/null |
+        --virtual-time-budget=5000 --dump-dom "file://$PWD/look.html") 2> /dev/null |
         sed -n 's/.*said \([0-9].*\)/\1/p' > said
     is "$(cut -d' ' -f 1,2 said)" "50 0
 $n 0" "$(cat said)"

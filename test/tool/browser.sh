@@ -18,9 +18,10 @@ looked() {
 "style='border:0;color-scheme:$c'></iframe>"
         done; done
     } > outer.html
-    HOME=$PWD timeout 120 chromium \
+    # a browser reserves more addresses than a mutant's test has (test/mutants/run)
+    (ulimit -S -v "$(ulimit -H -v)"; HOME=$PWD exec timeout 120 chromium \
         --headless=new --no-sandbox --disable-gpu --hide-scrollbars --window-size=1400,900 \
-        --virtual-time-budget=8000 --dump-dom "file://$PWD/outer.html" 2> chromium.err |
+        --virtual-time-budget=8000 --dump-dom "file://$PWD/outer.html") 2> chromium.err |
         sed -n 's/.*said \([0-9]* \(light\|dark\) .*\)/\1/p' | sort -n
 }
 look_at_it() {
