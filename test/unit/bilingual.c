@@ -147,6 +147,97 @@ static void words_of_a_length_that_are_spelt_alike_are_seeds(void **state)
     vectors_free(b);
 }
 
+/* --- dictionaries ----------------------------------------------------------------------------- */
+
+static void write_lines(const char *text)
+{
+    FILE *f = fopen("lines", "w");
+    fputs(text, f);
+    fclose(f);
+}
+
+static void pairs_are(const struct word_pairs *p, const uint32_t (*want)[2], size_t n)
+{
+    assert_int_equal(p->n, n);
+    for (size_t i = 0; i < n; i++) {
+        assert_int_equal(p->src[i], want[i][0]);
+        assert_int_equal(p->tgt[i], want[i][1]);
+    }
+}
+
+static void lines_of_a_dictionary_are_pairs_or_counted(void **state)
+{
+    (void)state;
+    struct vectors *a = random_vectors(10, 2, 1), *b = random_vectors(5, 2, 2);
+    struct word_pairs p = { 0 };
+    struct dictionary_report r;
+    /* a mark of Windows; a tab, a space; scores; pairs that are there already; "w9" has no vector
+     * on the other side, "zz" on neither */
+    write_lines("\xEF\xBB\xBFw0\tw1\nw1 w2\nw0\tw1\t0.5\nw3\tw4 w0\nw3 w4\tw0\nzz\tw1\n"
+                "w2\tw9\nw9\tw0\r\nw1 w2 0.25\nw0\tw0");
+    assert_int_equal(dictionary_read("lines", a, b, &p, &r), 0);
+    pairs_are(&p, (const uint32_t[][2]){ { 0, 1 }, { 1, 2 }, { 9, 0 }, { 0, 0 } }, 4);
+    assert_int_equal(r.lines, 10);
+    assert_int_equal(r.multiword, 2);
+    assert_int_equal(r.unknown, 2);
+    assert_int_equal(r.repeated, 2);
+    static const char *const bad[][2] = { { "w0\tw1\nw1\n", "lines:2: expected \"source" },
+                                          { "\tw1\n", "lines:1: expected \"source" },
+                                          { "w0\t\r\n", "lines:1: expected \"source" },
+                                          { "w0\t\tw1\n", "lines:1: no target word" } };
+    for (int i = 0; i < 4; i++) {
+        write_lines(bad[i][0]);
+        assert_int_equal(dictionary_read("lines", a, b, &p, &r), -1);
+        assert_non_null(strstr(err_msg(), bad[i][1]));
+    }
+    word_pairs_free(&p);
+    vectors_free(a);
+    vectors_free(b);
+}
+
+static void of_several_translations_one_is_kept(void **state)
+{
+    (void)state;
+    static const uint32_t all[][2] = { { 0, 0 }, { 0, 1 }, { 1, 0 }, { 1, 1 }, { 2, 1 }, { 2, 3 },
+                                       { 3, 3 } };
+    struct word_pairs best = { 0 }, once = { 0 };
+    for (int i = 0; i < 7; i++) {
+        word_pairs_add(&best, all[i][0], all[i][1]);
+        word_pairs_add(&once, all[i][0], all[i][1]);
+    }
+    /* of each source 0-0, 1-0, 2-1, 3-3, and of these the first of each target */
+    assert_int_equal(word_pairs_best(&best, 4, 4), 4);
+    pairs_are(&best, (const uint32_t[][2]){ { 0, 0 }, { 2, 1 }, { 3, 3 } }, 3);
+    /* 0-1 and 1-0 share a word with 0-0, and are not there when 1-1 comes */
+    assert_int_equal(word_pairs_one_to_one(&once, 4, 4), 4);
+    pairs_are(&once, (const uint32_t[][2]){ { 0, 0 }, { 1, 1 }, { 2, 3 } }, 3);
+    word_pairs_free(&best);
+    word_pairs_free(&once);
+}
+
+static void a_list_is_of_all_or_of_mutual_best_pairs(void **state)
+{
+    (void)state;
+    uint32_t to[] = { 1, 0, 1, 2, 0, UINT32_MAX }, from[] = { 2, 0, 1 };
+    float score[] = { 1, 0.5f, 0.75f, 0.75f, 0.25f, -INFINITY }, back_score[] = { 0.25f, 1, 0.75f };
+    struct csls_side there = { 3, 2, to, score }, back = { 3, 1, from, back_score };
+    struct word_pairs p = { 0 };
+    induced_list(&there, &back, false, -1e30, &p);
+    pairs_are(&p, (const uint32_t[][2]){ { 0, 1 }, { 0, 0 }, { 1, 1 }, { 1, 2 }, { 2, 0 } }, 5);
+    p.n = 0;
+    /* word 1's best is 1, whose best is 0 */
+    induced_list(&there, &back, true, -1e30, &p);
+    pairs_are(&p, (const uint32_t[][2]){ { 0, 1 }, { 2, 0 } }, 2);
+    p.n = 0;
+    induced_list(&there, &back, false, 0.75, &p);
+    pairs_are(&p, (const uint32_t[][2]){ { 0, 1 }, { 1, 1 }, { 1, 2 } }, 3);
+    assert_near(induced_score(&there, 0, 0), 0.5, 0);
+    assert_near(induced_score(&there, 1, 2), 0.75, 0);
+    assert_near(induced_score(&there, 2, 0), 0.25, 0);
+    assert_true(induced_score(&there, 0, 2) == -INFINITY);
+    word_pairs_free(&p);
+}
+
 /* --- spelling --------------------------------------------------------------------------------- */
 
 /* How often the letters at s, n of them, stand in "<word>" of ASCII. */
@@ -338,6 +429,9 @@ static void same_list(const struct csls_side *a, const struct csls_side *b)
     }
 }
 
+static int self_learnt;
+static void count_notes(const char *what) { self_learnt += !strncmp(what, "self-learning ", 14); }
+
 /* What induce does, step by step: rows normalised, the best of several runs of self-learning, the
  * last map, rows of length 1, the search. */
 static void induction_is_its_steps(void **state)
@@ -356,8 +450,9 @@ static void induction_is_its_steps(void **state)
         if (way) seed_pairs(&seed, 24);
         o.map = (enum induce_map)way; o.k = BEST; o.K = K; o.rounds = 2; o.cutoff = CUT;
         o.restarts = 4; o.reweight = 0.7; o.learn = map_defaults; o.learn.patience = 3;
-        o.learn.seed = 40;
+        o.learn.seed = 40; o.note = count_notes; self_learnt = 0;
         assert_int_equal(induce(x, z, &seed, &o, &d), 0);
+        assert_int_equal(self_learnt, way == INDUCE_VECMAP ? 4 : 0);
         assert_int_equal(vectors_normalize(a, "unit,center,unit"), 0);
         assert_int_equal(vectors_normalize(b, "unit,center,unit"), 0);
         if (way == INDUCE_PROCRUSTES) {
@@ -401,6 +496,92 @@ static void induction_is_its_steps(void **state)
         word_pairs_free(&seed);
         word_pairs_free(&p);
         vectors_free(x); vectors_free(z); vectors_free(a); vectors_free(b);
+    }
+}
+
+/* With spelling and frequency: self-learning adds them to its similarities, and the lists are of
+ * CSLS and both. */
+static void spelling_and_frequency_guide_induction(void **state)
+{
+    (void)state;
+    enum { ROWS = 40, D = 6, K = 3, BEST = 2, CUT = 30 };
+    for (int way = INDUCE_NONE; way <= INDUCE_VECMAP; way += INDUCE_VECMAP) {
+        struct vectors *v[2][2];               /* as induced, and step by step */
+        for (int own = 0; own < 2; own++) {
+            v[own][0] = random_vectors(ROWS, D, 1);
+            v[own][1] = turned(v[own][0], 0.6f, 2);
+            for (int side = 0; side < 2; side++) {
+                v[own][side]->count = mem_zero(ROWS + 1, sizeof *v[own][side]->count);
+                for (uint32_t i = 0; i < ROWS; i++)
+                    v[own][side]->count[i] = rng_below(key, i, 90 + (uint32_t)side, 50);
+            }
+        }
+        struct vectors *a = v[1][0], *b = v[1][1];
+        struct word_pairs seed = { 0 }, q = { 0 };
+        struct induce_options o = induce_defaults;
+        struct induced d;
+        if (way) seed_pairs(&seed, 12);
+        seed_pairs(&q, 12);
+        o.map = (enum induce_map)way; o.k = BEST; o.K = K; o.cutoff = CUT; o.restarts = 1;
+        o.learn = map_defaults; o.learn.patience = 3; o.learn.seed = 7;
+        o.spelling = 0.4; o.frequency = 0.1;
+        assert_int_equal(induce(v[0][0], v[0][1], &seed, &o, &d), 0);
+        struct spelling *s = spelling_new(a, b, 0.4f);
+        struct frequency *f = frequency_new(a, b, 0.1f);
+        assert_int_equal(vectors_normalize(a, "unit,center,unit"), 0);
+        assert_int_equal(vectors_normalize(b, "unit,center,unit"), 0);
+        if (way) {
+            float *extra = mem_zero(CUT * CUT, sizeof *extra);
+            struct map_options m = o.learn;
+            double objective;
+            spelling_add(s, 0, CUT, CUT, extra);
+            frequency_add(f, 0, CUT, CUT, extra);
+            m.cutoff = CUT; m.K = K; m.extra = extra;
+            assert_int_equal(map_self_learn(a->x, ROWS, b->x, ROWS, D, &m, &q, &objective), 0);
+            assert_near(d.objective, objective, 0);
+            assert_int_equal(map_advanced(a->x, ROWS, b->x, ROWS, D, &q, o.reweight), 0);
+            assert_int_equal(vectors_normalize(a, "unit"), 0);
+            assert_int_equal(vectors_normalize(b, "unit"), 0);
+            free(extra);
+        }
+        float *S = cosines(a, ROWS, b, ROWS);
+        struct csls_side to, back;
+        csls_matrix(S, ROWS, ROWS, K);
+        spelling_add(s, 0, ROWS, ROWS, S);
+        /* by the definition: e^3 = 20 times as frequent, and words without a count */
+        double total[2] = { 0 };
+        for (uint32_t i = 0; i < ROWS; i++)
+            for (int side = 0; side < 2; side++) total[side] += (double)v[1][side]->count[i];
+        for (uint32_t i = 0; i < ROWS; i++)
+            for (uint32_t j = 0; j < ROWS; j++) {
+                if (!a->count[i] || !b->count[j]) continue;
+                double there = log((double)a->count[i] / total[0]),
+                       other = log((double)b->count[j] / total[1]);
+                S[i * ROWS + j] -= 0.1f * (float)fmin(3, fabs(there - other));
+            }
+        csls_matrix_top(S, ROWS, ROWS, 1, BEST, &to);
+        csls_matrix_top(S, ROWS, ROWS, 0, BEST, &back);
+        same_list(&d.src, &to);
+        same_list(&d.tgt, &back);
+        for (uint32_t i = 0; i < ROWS; i++)
+            for (uint32_t j = 0; j < ROWS; j++)
+                assert_near(scores_row(d.scores, i)[j], S[i * ROWS + j], 1e-5);
+        /* a gold dictionary's ranks are those of the same sums */
+        uint32_t first = 3, second = to.index[3 * BEST + 1], rank = 0;
+        struct gold g = { .src = &first, .n = 1 };
+        word_pairs_add(&g.all, first, second);
+        gold_ranks_scores(&g, d.scores, ROWS, &rank);
+        assert_int_equal(rank, 2);
+        word_pairs_free(&g.all);
+        csls_free(&to);
+        csls_free(&back);
+        free(S);
+        spelling_free(s);
+        frequency_free(f);
+        induced_free(&d);
+        word_pairs_free(&seed);
+        word_pairs_free(&q);
+        for (int i = 0; i < 4; i++) vectors_free(v[i / 2][i % 2]);
     }
 }
 
@@ -564,6 +745,22 @@ static void re_estimation_maps_the_vectors_anew(void **state)
         if (way == INDUCE_VECMAP)
             assert_int_equal(map_advanced(a->x, N, b->x, M, D, &p, 0.3), 0);
         if (way) assert_int_equal(d.pairs, p.n);
+        if (way == INDUCE_NONE) {
+            /* two rounds, each from the dictionary of the one before */
+            struct scores_options how = { CSLS_CSLS, 3, 0, 0, 0 };
+            struct refine f = { &src, &tgt, 1, 3, 0.05, 0.75 };
+            struct scores *s = scores_new(a, b, &how);
+            struct csls_side there, back;
+            scores_by_vectors(s);
+            for (int i = 0; i < 2; i++) refine_round(&f, s);
+            assert_near(d.agreement, scores_best(s), 1e-6);
+            scores_top(s, 2, &there, &back);
+            same_list(&d.src, &there);
+            same_list(&d.tgt, &back);
+            csls_free(&there);
+            csls_free(&back);
+            scores_free(s);
+        }
         same_rows(x, a->x, 1e-5);
         same_rows(z, b->x, 1e-5);
         assert_near(d.agreement, scores_best(d.scores), 0);
@@ -776,6 +973,8 @@ static void pieces_have_neighbours_of_their_kind(void **state)
             is[side][i] = i % 3 == (side ? 1 : 0);
             if (side && i == 11) is[side][i] = true;
             int len = snprintf(word, sizeof word, "%s%u_", is[side][i] ? "__" : "_", i);
+            /* the mark alone is a word that begins with it */
+            if (!side && i == 3) len = 2;
             vectors_add(v[side], i || side ? word : "_", i || side ? (size_t)len : 1,
                         vectors_row(w[side], i));
         }
@@ -1060,11 +1259,15 @@ int main(void)
     if (scratch_enter() < 0) return 1;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_of_a_length_that_are_spelt_alike_are_seeds),
+        cmocka_unit_test(lines_of_a_dictionary_are_pairs_or_counted),
+        cmocka_unit_test(of_several_translations_one_is_kept),
+        cmocka_unit_test(a_list_is_of_all_or_of_mutual_best_pairs),
         cmocka_unit_test(spelling_is_the_cosine_of_weighted_n_grams),
         cmocka_unit_test(rounds_of_procrustes_take_mutual_neighbours),
         cmocka_unit_test(the_mean_cosine_is_that_of_csls_neighbours),
         cmocka_unit_test(a_share_of_the_similarities_is_kept),
         cmocka_unit_test(induction_is_its_steps),
+        cmocka_unit_test(spelling_and_frequency_guide_induction),
         cmocka_unit_test(a_round_compares_translated_contexts),
         cmocka_unit_test(re_estimation_maps_the_vectors_anew),
         cmocka_unit_test(gold_words_have_the_ranks_of_all_pairs),
