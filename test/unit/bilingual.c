@@ -1231,6 +1231,39 @@ static void two_spaces_are_as_alike_as_all_pairs_say(void **state)
 /* Three words at right angles and one between two of them: of cosines 0 0 0 0 .6 .8 and 0 0 0 0 .8
  * .6 r is (6 * .96 - 1.4 * 1.4) / (6 - 1.4 * 1.4) = 95 / 101. Without the fourth word all cosines
  * are 0: r has no value then, and no interval. */
+/* By hand: cosines 1, 0.8 and 0.8 of the pairs, of the others 0.8, 0.6, 1, 0.6, 0 and 0.6. */
+static void three_pairs_have_the_cosines_and_intervals_of_the_formula(void **state)
+{
+    (void)state;
+    static const float x[3][2] = { { 1, 0 }, { 2, 0 }, { 0, 3 } },
+                       z[3][2] = { { 5, 0 }, { 4, 3 }, { 3, 4 } };
+    struct vectors *a = vectors_new(2), *b = vectors_new(2);
+    struct word_pairs p = { 0 };
+    struct similarity r;
+    for (uint32_t i = 0; i < 3; i++) {
+        const char word[] = { (char)('a' + i), 0 };
+        vectors_add(a, word, 1, x[i]);
+        vectors_add(b, word, 1, z[i]);
+        word_pairs_add(&p, i, i);
+    }
+    assert_int_equal(similarity_cosines(a, b, &p, &r), 0);
+    assert_near(r.cosine, 2.6 / 3, 1e-6);
+    assert_near(r.random, 0.6, 1e-6);
+    assert_near(r.above, 0.8 / 3, 1e-6);
+    /* the sum of squared deviations is 2.28 - 2.6^2 / 3 = 0.08 / 3 */
+    assert_near(r.cosine_ci, 1.96 * sqrt(0.08 / 3 / 2 / 3), 1e-6);
+    /* without one of the pairs 0.8 - 0.6, 0.9 - 0.3, 0.9 - 0.9: squared deviations of 0.56 / 3 */
+    assert_near(r.above_ci, 1.96 * sqrt(0.56 / 3 * 2 / 3), 1e-6);
+    assert_true(isnan(r.rsim) && isnan(r.forward));
+    /* two are too few */
+    p.n = 2;
+    assert_int_equal(similarity_cosines(a, b, &p, &r), 0);
+    assert_true(r.pairs == 2 && isnan(r.cosine) && isnan(r.above_ci));
+    word_pairs_free(&p);
+    vectors_free(a);
+    vectors_free(b);
+}
+
 static void words_that_one_word_alone_tells_apart_have_no_interval(void **state)
 {
     (void)state;
@@ -1276,6 +1309,7 @@ int main(void)
         cmocka_unit_test(pairs_are_mined_best_first_and_once),
         cmocka_unit_test(pairs_without_a_score_are_passed_over),
         cmocka_unit_test(two_spaces_are_as_alike_as_all_pairs_say),
+        cmocka_unit_test(three_pairs_have_the_cosines_and_intervals_of_the_formula),
         cmocka_unit_test(words_that_one_word_alone_tells_apart_have_no_interval),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
