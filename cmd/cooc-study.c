@@ -91,6 +91,7 @@ static int bins(const struct cooc *a, const struct cooc *b, FILE *f)
                             : o.dict,
                 (unsigned long long)p.lines, (unsigned long long)p.unknown,
                 (unsigned long long)p.multiword);
+        /* only now: it leaves zeros */
         cooc_compare_free(&p);
         return -1;
     }
