@@ -13,8 +13,8 @@ same() { cmp "$1" "$2" || { diff "$1" "$2" | sed -n 1,20p; fail "$1 and $2 diffe
 # has GREP-ARGUMENTS...: is it in the standard input, which is read to its end? (Behind a pipe stand
 # neither `grep -q` nor `head`: they end early, and what writes to them then fails, if it is slow.)
 has() { grep "$@" > /dev/null; }
-# covered BY: skips a test under a sanitizer: it takes minutes there, and BY runs the same programs
-# with the same options
+# covered WHY: skips a test under a sanitizer, where it takes minutes and shows nothing: WHY is what
+# runs the same programs with the same options
 covered() { [ -z "${ISOGLOT_TEST_SANITIZED:-}" ] || { echo "under a sanitizer: $*"; exit 77; }; }
 # fails STATUS PATTERN command...: must exit with STATUS and say one line matching PATTERN on
 # standard error

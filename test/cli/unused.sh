@@ -3,6 +3,7 @@
 # that can fail; test/unused.txt has the ones whose result may be left alone, and why. `(void)` says
 # that a single call's may.
 . "$TOP/test/cli/lib.sh"
+covered "it reads the source alone"
 command -v clang-tidy > /dev/null || { echo "clang-tidy is not installed"; exit 77; }
 libraries="fdatasync fseeko fsync ftruncate lseek mmap dup dup2 pipe read pread write pwrite \
 fread rename fflush fclose fwrite open_memstream fopencookie asprintf vasprintf realpath strdup \
