@@ -32,8 +32,6 @@ static void errors(void *ctx, int first, int last)
         float sum = 0;
         for (int j = 0; j < g->J; j++) {
             size_t i = (size_t)m * (size_t)g->J + (size_t)j;
-            /* Written even where there is no neighbour: the second pass reads every slope. */
-            g->slope[i] = 0;
             if (g->nb[i] < 0) continue;
             const float *b = of_b(g, (size_t)g->nb[i] * D, D, b_room);
             /* loss = weight * sum of f (dot_scale H.B - log X)^2. */

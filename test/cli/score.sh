@@ -74,6 +74,10 @@ is "$(cat got)" \
 is "$(score -q -m accuracy en=gold --pred a --json --resamples 0 | tr -d '\n')" \
    '[  {"language": "en", "metric": "accuracy", "examples": 100, '\
 '"value": 80.0, "low": null, "high": null}]'
+is "$(score -q -m accuracy en=gold de=gold --pred de=b --pred en=a --json --resamples 0 |
+    tr -d '\n ' | sed 's/,"examples":[0-9]*,/,/g; s/,"low":null,"high":null//g')" \
+   '[{"language":"en","metric":"accuracy","value":80.0},{"language":"de","metric":"accuracy",'\
+'"value":60.0},{"language":"mean","metric":"accuracy","value":70.0}]'
 # its interval is of both languages' resamples: 1.96 sqrt(0.8 0.2 / 100 + 0.6 0.4 / 100) / 2 is 6.2
 # points; where one gains what the other loses there is no difference
 score -q -m accuracy en=gold de=gold --pred de=b --pred en=a > got

@@ -331,6 +331,14 @@ static void signals_and_exit_take_temporary_files_along_and_a_sweep_removes_the_
     assert_int_equal(file_write(mine, "", 0), 0);
     assert_int_equal(file_sweep("e"), 0); /* a killed process of the same number left it */
     assert_int_equal(entries("e"), 0);
+    /* ... and an output's, when it is opened */
+    assert_int_equal(file_write(mine, "old", 3), 0);
+    struct out *o = out_open("e/y");
+    assert_non_null(o);
+    fputs("new", out_stdio(o));
+    assert_int_equal(out_commit(o), 0);
+    assert_int_equal(entries("e"), 1);
+    assert_int_equal(unlink("e/y"), 0);
     assert_int_equal(file_write(mine, "", 0), 0);
     tmp_register(mine);
     assert_int_equal(file_write("e/.profile", "", 0), 0);

@@ -269,6 +269,26 @@ static void bytes_and_their_characters(void **state)
     assert_int_equal(back, 256);
 }
 
+/* Unigram with byte_fallback: a character that no piece has is its bytes in UTF-8, by name. */
+static void unknown_characters_of_unigram_are_bytes(void **state)
+{
+    (void)state;
+    char json[16384], *to = json;
+    to += sprintf(to, "{\"model\":{\"type\":\"Unigram\",\"unk_id\":0,\"byte_fallback\":true,"
+                      "\"vocab\":[[\"<unk>\",0],[\"ab\",-1]");
+    for (int b = 0; b < 256; b++) to += sprintf(to, ",[\"<0x%02X>\",-9]", b);
+    to += sprintf(to, "]}}");
+    void *t = read_json(json, (size_t)(to - json));
+    assert_non_null(t);
+    struct tbuf out = { 0 };
+    const char text[] = "ab\xC3\xA9\xE2\x82\xAC\x66";
+    json_pieces(t, text, strlen(text), &out);
+    tbuf_byte(&out, 0);
+    assert_string_equal(out.p, "ab <0xC3> <0xA9> <0xE2> <0x82> <0xAC> <0x66>");
+    tbuf_free(&out);
+    tokjson_free(t);
+}
+
 /* --- SentencePiece ---------------------------------------------------------------------------- */
 
 static void *read_spm(const char *s, size_t n)
@@ -501,6 +521,7 @@ int main(void)
         cmocka_unit_test(what_is_wrong_in_a_tokenizer_json_is_said),
         cmocka_unit_test(tokens_by_their_ids),
         cmocka_unit_test(bytes_and_their_characters),
+        cmocka_unit_test(unknown_characters_of_unigram_are_bytes),
         cmocka_unit_test(each_setting_of_a_sentencepiece_model_is_the_librarys),
         cmocka_unit_test(a_folder_has_added_tokens), cmocka_unit_test(pieces_become_text_again),
         cmocka_unit_test(wordpiece_lowers_and_cuts_as_bert),
