@@ -309,10 +309,9 @@ int cooc_word_counts(const struct cooc *c, int plane, uint64_t *count)
 struct vocab *cooc_vocab(const struct cooc *c)
 {
     uint32_t n = c->ids - VOCAB_SPECIALS;
-    /* vocab_make wants strings, and the file is mapped to be read only */
+    /* vocab_make wants strings, and the file is mapped to be read only; each ends with a newline */
     char *copy = mem_alloc(c->tokens_size + 1);
     memcpy(copy, c->tokens, c->tokens_size);
-    copy[c->tokens_size] = 0;
     const char **token = mem_alloc(((size_t)n + 1) * sizeof *token);
     char *s = copy;
     for (uint32_t i = 0; i < n; i++) {
