@@ -76,7 +76,8 @@ int codes_parse(struct codes *c, const char *name, const char *text, size_t n, s
     codes_init(c, CODES_SUBWORD_NMT);
     /* subword-nmt's rule: what has no version line is 0.1; fields may say fastBPE below */
     c->version = 1;
-    for (size_t at = 0; at < n; ) {
+    /* A byte order mark would hide the version line: 0.2 would be read as 0.1. */
+    for (size_t at = n >= 3 && !memcmp(text, "\xEF\xBB\xBF", 3) ? 3 : 0; at < n; ) {
         const char *s = text + at, *nl = memchr(s, '\n', n - at);
         size_t len = nl ? (size_t)(nl - s) : n - at;
         at += len + 1;

@@ -362,3 +362,9 @@ fails 2 'must be one line of at most 127 bytes' binarize -v vocab --note n$note 
 fails 2 'must be one line of at most 127 bytes' binarize -v vocab --note $'a\nb' -o out text
 echo the | binarize -q -v vocab | shard info - | has -x '  language   (none)'
 [ ! -e out ]
+
+# A byte order mark (Windows) is no part of the version line: in 0.2 the end of a word is a part of
+# its last character, so that "a b" joins no word's end; in 0.1 it does.
+printf '#version: 0.2\na b\n' > plain.codes
+printf '\357\273\277#version: 0.2\na b\n' > marked.codes
+for c in plain marked; do is "$(echo 'ab abc' | bpe-apply -q -c $c.codes)" "a@@ b ab@@ c"; done
