@@ -68,6 +68,18 @@ static int version(struct codes *c, const char *name, const char *s, size_t n)
                    (int)(n < 60 ? n : 60), s);
 }
 
+static bool is_version(const char *s, size_t n)
+{
+    return n >= 9 && !memcmp(s, "#version:", 9);
+}
+
+/* A byte order mark would hide the version line: 0.2 would be read as 0.1. Before a merge it is a
+ * part of the merge's left side, a text's first word. */
+static bool marked_version(const char *s, size_t n)
+{
+    return n >= 3 && !memcmp(s, "\xEF\xBB\xBF", 3) && is_version(s + 3, n - 3);
+}
+
 int codes_parse(struct codes *c, const char *name, const char *text, size_t n, size_t merges)
 {
     unsigned long long line = 0;
@@ -76,8 +88,7 @@ int codes_parse(struct codes *c, const char *name, const char *text, size_t n, s
     codes_init(c, CODES_SUBWORD_NMT);
     /* subword-nmt's rule: what has no version line is 0.1; fields may say fastBPE below */
     c->version = 1;
-    /* A byte order mark would hide the version line: 0.2 would be read as 0.1. */
-    for (size_t at = n >= 3 && !memcmp(text, "\xEF\xBB\xBF", 3) ? 3 : 0; at < n; ) {
+    for (size_t at = marked_version(text, n) ? 3 : 0; at < n; ) {
         const char *s = text + at, *nl = memchr(s, '\n', n - at);
         size_t len = nl ? (size_t)(nl - s) : n - at;
         at += len + 1;
@@ -90,7 +101,7 @@ int codes_parse(struct codes *c, const char *name, const char *text, size_t n, s
                     good + 1);
             goto fail;
         }
-        if (line == 1 && len >= 9 && !memcmp(s, "#version:", 9)) {
+        if (line == 1 && is_version(s, len)) {
             if (version(c, name, s, len) < 0) goto fail;
             per_line = 2;
             continue;
@@ -168,9 +179,10 @@ void codes_write(const struct codes *c, enum codes_format format, FILE *f)
     if (header) fputs("#version: 0.2\n", f);
     for (size_t i = 0; i < c->n; i++) {
         const struct code *m = &c->v[i];
+        const char *left = c->bytes + m->at;
         /* A first merge that looks like the version line begins with a space, so that it reads back
          * as a merge. */
-        if (i == 0 && !header && m->left >= 9 && !memcmp(c->bytes + m->at, "#version:", 9))
+        if (i == 0 && !header && (is_version(left, m->left) || marked_version(left, m->left)))
             putc(' ', f);
         fwrite(c->bytes + m->at, 1, m->left, f);
         putc(' ', f);

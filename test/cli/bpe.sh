@@ -368,3 +368,9 @@ echo the | binarize -q -v vocab | shard info - | has -x '  language   (none)'
 printf '#version: 0.2\na b\n' > plain.codes
 printf '\357\273\277#version: 0.2\na b\n' > marked.codes
 for c in plain marked; do is "$(echo 'ab abc' | bpe-apply -q -c $c.codes)" "a@@ b ab@@ c"; done
+# Before a merge it is a character like any other, as for fastBPE and subword-nmt.
+for merge in $'\357\273\277 a 3' $'\357\273\277 a'; do
+    printf '%s\n' "$merge" > marked.codes
+    is "$(printf '\357\273\277abc abc\n' | bpe-apply -q -c marked.codes)" \
+       $'\357\273\277a@@ b@@ c a@@ b@@ c'
+done

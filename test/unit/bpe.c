@@ -487,6 +487,9 @@ static void is_written(struct codes *c, enum codes_format format, const char *wa
     free(got);
 }
 
+/* a byte order mark */
+#define MARK "\xEF\xBB\xBF"
+
 /* In either format, as its own program reads it; a merge that looks like the version line begins
  * with a space where it would stand first. */
 static void codes_are_written_as_they_are_read(void **state)
@@ -506,6 +509,9 @@ static void codes_are_written_as_they_are_read(void **state)
         { "#version:x", " #version:x a 7\n#version:x b 7\n" },
         { "#version", "#version a 7\n#version b 7\n" },
         { "#Version:", "#Version: a 7\n#Version: b 7\n" },
+        { MARK "#version:", " " MARK "#version: a 7\n" MARK "#version: b 7\n" },
+        { MARK "#version", MARK "#version a 7\n" MARK "#version b 7\n" },
+        { MARK, MARK " a 7\n" MARK " b 7\n" },
     };
     for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
         codes_init(&c, CODES_FASTBPE);
