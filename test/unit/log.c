@@ -185,9 +185,9 @@ static void no_bar_is_drawn_where_there_is_no_terminal(void **state)
     free(s);
 }
 
-/* What a bar 60 columns wide wrote, in s; false when this machine was so slow that two calls in a
- * row lay a redraw apart. */
-static bool bar_on_a_terminal(char *s, size_t size)
+/* What a bar 60 columns wide wrote of `done` of 200 lines, in s; false when this machine was so
+ * slow that two calls in a row lay a redraw apart. */
+static bool bar_on_a_terminal(uint64_t done, char *s, size_t size)
 {
     int terminal, status;
     struct winsize window = { .ws_row = 24, .ws_col = 60 };
@@ -198,7 +198,8 @@ static bool bar_on_a_terminal(char *s, size_t size)
         struct progress *p = progress_start("counting", 200, "lines");
         usleep(250000);
         clock_gettime(CLOCK_MONOTONIC, &before);
-        progress_at(p, 50, "a remark that is far too long to stand in a terminal of sixty columns");
+        progress_at(p, done,
+                    "a remark that is far too long to stand in a terminal of sixty columns");
         progress_at(p, 60, "too soon");
         clock_gettime(CLOCK_MONOTONIC, &after);
         progress_end(p);
@@ -222,7 +223,7 @@ static void on_a_terminal_the_bar_shows_part_and_rate_within_its_width_and_then_
     (void)state;
     char s[2000];
     int tries = 1;
-    while (!bar_on_a_terminal(s, sizeof s) && tries++ < 50) { }
+    while (!bar_on_a_terminal(50, s, sizeof s) && tries++ < 50) { }
     assert_memory_equal(s, "\rcounting:  25%  50/200 lines  ", 31);
     assert_non_null(strstr(s, "/s  "));
     assert_non_null(strstr(s, " left"));
@@ -231,6 +232,19 @@ static void on_a_terminal_the_bar_shows_part_and_rate_within_its_width_and_then_
     assert_non_null(end);
     assert_in_range(end - s - 1, 40, 59);
     assert_string_equal(end, "\033[K\r\033[K");
+}
+
+/* Totals may be estimates. */
+static void more_than_was_expected_is_all_of_it(void **state)
+{
+    (void)state;
+    char s[2000];
+    bar_on_a_terminal(201, s, sizeof s);
+    static const char want[] = "\rcounting: 100%  201/200 lines  ";
+    assert_memory_equal(s, want, sizeof want - 1);
+    assert_non_null(strstr(s, "/s  0:00 left"));
+    bar_on_a_terminal(399, s, sizeof s);
+    assert_memory_equal(s, "\rcounting: 100%  399/200 lines  ", sizeof want - 1);
 }
 
 int main(void)
@@ -243,6 +257,7 @@ int main(void)
         cmocka_unit_test(two_writers_of_one_log_do_not_mix_their_lines),
         cmocka_unit_test(a_log_that_cannot_be_written_says_so),
         cmocka_unit_test(no_bar_is_drawn_where_there_is_no_terminal),
+        cmocka_unit_test(more_than_was_expected_is_all_of_it),
         cmocka_unit_test(on_a_terminal_the_bar_shows_part_and_rate_within_its_width_and_then_goes),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,6 +58,10 @@ static void numbers_of_a_log_become_scalars(void **state)
     log_begin(l, "valid", 5);
     log_real(l, "loss", 2);
     assert_int_equal(log_end(l), 0);
+    for (int64_t step = 127; step <= 128; step++) {
+        log_begin(l, "test", step);
+        assert_int_equal(log_end(l), 0);
+    }
     log_close(l);
     assert_int_equal(glob("board/events.out.tfevents.*", 0, NULL, &g), 0);
     assert_int_equal(g.gl_pathc, 1);
@@ -78,6 +82,13 @@ static void numbers_of_a_log_become_scalars(void **state)
     assert_memory_equal(e + 9, "\x10\x05", 2);
     assert_memory_equal(e + 11, "\x2a\x13\x0a\x11\x0a\x0a" "valid/loss" "\x15\0\0\0\x40", 21);
     assert_int_equal(n, 32);
+    /* seven bits a byte: the last number of one byte and the first of two; then no scalars */
+    e = record(p, size, &at, &n);
+    assert_memory_equal(e + 9, "\x10\x7f\x2a\0", 4);
+    assert_int_equal(n, 13);
+    e = record(p, size, &at, &n);
+    assert_memory_equal(e + 9, "\x10\x80\x01\x2a\0", 5);
+    assert_int_equal(n, 14);
     assert_int_equal(at, size);
     free(p);
     globfree(&g);
