@@ -6,9 +6,10 @@
 
 static const char UNKNOWN_LABEL[] = "rows with an unknown label";
 static const char TOO_FEW[] = "rows with too few columns";
+static const char TOO_MANY[] = "rows with more columns than the first";
 
-/* Which columns hold what, -1: none. */
-struct columns { int a, b, label, score, language, n; };
+/* Which columns hold what, -1: none; how many of them a row needs, and how many it may have. */
+struct columns { int a, b, label, score, language, n, most; };
 
 static int find(char *const *field, int n, const char *name)
 {
@@ -111,8 +112,12 @@ static int read_rows(struct labelled_set *s, struct content *c, const struct lab
             continue;
         }
         int n = labelled_fields_cut(c->line[i], field, FIELDS_MOST, o->csv);
-        if (n < k->n || n > FIELDS_MOST) {
-            if (labelled_refuse(s, o, c->before + i + 1, TOO_FEW, field[0]) < 0) return -1;
+        /* A tab within a sentence would move all columns after it. Empty ones behind the last are
+         * what spreadsheets write. */
+        while (n > k->most && n <= FIELDS_MOST && !*field[n - 1]) n--;
+        if (n < k->n || n > k->most) {
+            const char *what = n < k->n ? TOO_FEW : TOO_MANY;
+            if (labelled_refuse(s, o, c->before + i + 1, what, field[0]) < 0) return -1;
             continue;
         }
         if (k->language >= 0) {
@@ -150,7 +155,10 @@ static int by_header(struct labelled_set *s, struct content *c, const struct lab
     size_t header = first_line(c);
     int n = labelled_fields_cut(c->line[header], field, FIELDS_MOST, o->csv), at[5];
     for (int i = 0; i < 5; i++) at[i] = name[i] ? find(field, n, name[i]) : -1;
-    struct columns k = { at[0], at[1], at[2], at[3], at[4], 0 };
+    if (n > FIELDS_MOST)
+        return err_set("%s:%zu: the header has %d columns; %d are read at most", s->name,
+                       (size_t)c->before + header + 1, n, FIELDS_MOST);
+    struct columns k = { at[0], at[1], at[2], at[3], at[4], 0, n };
     if (k.a < 0 || k.b < 0)
         return err_set("%s:%zu: the header has no column '%s'", s->name,
                        (size_t)c->before + header + 1, name[k.a < 0 ? 0 : 1]);
@@ -217,7 +225,7 @@ static int read_xtreme(struct labelled_set *s, struct content *c, const struct l
     s->layout.columns = n;
     /* within the file blank lines count */
     if (c->before) first = 0;
-    struct columns k = { 0, 1, n > 2 ? 2 : -1, -1, -1, n > 2 ? 3 : 2 };
+    struct columns k = { 0, 1, n > 2 ? 2 : -1, -1, -1, n > 2 ? 3 : 2, n };
     return read_rows(s, c, o, &k, first);
 }
 

@@ -4,7 +4,8 @@
 #include "lib/labelled/labelled_in.h"
 
 static const char NO_TAG[] = "lines without a tag", SPACED_TAG[] = "tags with a space in them",
-                  OTHER_COLUMNS[] = "lines with another number of columns than the first";
+                  OTHER_COLUMNS[] = "lines with another number of columns than the first",
+                  TAB_IN_TEXT[] = "lines with a tab, where the first has none";
 
 /* --- lines as they stand in the file --------------------------------------------------------- */
 
@@ -431,9 +432,17 @@ static bool is_lines(const struct content *c, const struct labelled_sample *x)
 static int read_lines(struct labelled_set *s, struct content *c, const struct labelled_options *o)
 {
     content_lines(c);
+    if (o->skip)
+        return err_set("%s: --skip is for pairs, and this is a text or a label per line", s->name);
     for (size_t i = 0; i < c->lines; i++) {
         if (!*c->line[i]) {
             if (labelled_refuse(s, o, c->before + i + 1, "blank lines", "") < 0) return -1;
+            continue;
+        }
+        /* Text to be read that was taken for one per line by its first: a tab would cut it short.
+         * Whoever says --format lines knows what is behind it. */
+        if (o->unlabelled && !o->format && strchr(c->line[i], '\t')) {
+            if (labelled_refuse(s, o, c->before + i + 1, TAB_IN_TEXT, c->line[i]) < 0) return -1;
             continue;
         }
         struct labelled *e = labelled_add(s, c->before + i + 1);

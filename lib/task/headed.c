@@ -84,6 +84,10 @@ static int check_kind(const struct headed_options *o, const struct headed_kind *
         return err_set("--question, --stride, --drop-empty-windows and --span-softmax are for qa "
                        "and span");
     if (!tag && o->words) return err_set("--words fused is for tag and ner");
+    if (span && o->csv)
+        return err_set("--csv is for files with columns, which qa and span have not");
+    if (k->task != MODEL_TASK_CLASS && o->skip)
+        return err_set("--skip is for nli, pairs and class");
     if (tag && (o->pair || o->parallel.n))
         return err_set("--pair-format and --train-parallel are for nli, pairs, class, qa and span");
     return 0;
@@ -98,6 +102,8 @@ static int check(const void *self, const struct headed_kind *k, const struct inp
         return err_set("--batch 0: batches are counted in examples here; give --batch N");
     if (in->parallel.n || in->pseudo.n)
         return err_set("--parallel and --pseudo belong to translation; give --train LANG=FILE");
+    if (prog_asked_for("text-memory"))
+        return err_set("--text-memory is for the text of --task unmt; labelled text is held whole");
     if (t->o.parallel.n > 1)
         return err_set("--train-parallel is given %d times; it can be given once", t->o.parallel.n);
     if (t->o.code_switch && !t->o.parallel.n)
@@ -136,7 +142,12 @@ static int take_labels(struct headed_task *t, const struct inputs *in)
             return err_set("%s: its head %s is not for this task", in->model, h->name);
         /* new labels would need outputs that the head does not have */
         t->labels_fixed = true;
-        t->o.head = h->hidden == KERN_TANH;
+        bool tanh = h->hidden == KERN_TANH;
+        if (prog_asked_for("head") && t->o.head != tanh)
+            return err_set("%s: its head %s is %s, and training goes on with it; start from a "
+                           "model without that head, or leave out --head",
+                           in->model, h->name, tanh ? "tanh" : "linear");
+        t->o.head = tanh;
         t->labels.v = mem_alloc(((size_t)h->n_labels + 1) * sizeof *t->labels.v);
         t->labels.cap = (size_t)h->n_labels + 1;
         for (int k = 0; k < h->n_labels; k++) t->labels.v[t->labels.n++] = mem_dup(h->label[k]);

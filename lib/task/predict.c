@@ -324,6 +324,9 @@ static int options_belong(const struct predict_options *o, const struct model_he
                        h->name);
     if (task != MODEL_TASK_TAG && o->words)
         return err_set("--words fused is for words, which the head '%s' does not tag", h->name);
+    if (task == MODEL_TASK_SPAN && o->csv)
+        return err_set("--csv is for files with columns, which the head '%s' does not read",
+                       h->name);
     if (task != MODEL_TASK_CLASS && o->skip)
         return err_set("--skip is for pairs, which the head '%s' does not read", h->name);
     return 0;

@@ -4,6 +4,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/prog/prog.h"
+#include "lib/model/options.h"
 #include "lib/task/task.h"
 
 /* --- options ---------------------------------------------------------------------------------- */
@@ -131,6 +132,9 @@ int tasks_choose(struct tasks *x, struct inputs *in, struct run *r)
     if (find(x) < 0) return -1;
     if (x->head_lr >= 0 && x->task->decoder)
         return err_set("--head-lr is for tasks with a head, not for %s", x->name);
+    char asked[64];
+    if (!x->task->decoder && prog_asked(model_decoder_rows, asked))
+        return err_set("--%s is for --task unmt and mt: %s has no decoder", asked, x->name);
     r->train.head_lr = x->head_lr;
     if (x->task->raw && (!r->init || prog_asked_for("vocab") || r->text.codes || r->text.tokenizer))
         return err_set("--task %s reads plain text with the tokenizer and codes of --model, which "

@@ -9,6 +9,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/msg.h"
+#include "common/prog/prog.h"
 #include "lib/batch/seq2seq.h"
 #include "lib/data/pairs.h"
 #include "lib/engine/objective.h"
@@ -308,6 +309,11 @@ static int check_unmt(const void *self, const struct inputs *in)
     const struct translation *x = self;
     if (in->train.n != 2)
         return err_set("--task unmt needs --train LANG=SHARD twice, once per language");
+    if (in->parallel.n)
+        return err_set("--parallel is for --task mt; unmt learns from --train and --pseudo");
+    /* --pseudo-steps 0 says that none is wanted, as recipes do */
+    if (in->pseudo.n && !prog_given("pseudo-steps"))
+        return err_set("--pseudo needs --pseudo-steps N: without it no step learns from the pairs");
     return x->how.pseudo_steps && !in->pseudo.n ? err_set("--pseudo-steps needs --pseudo") : 0;
 }
 
@@ -316,7 +322,11 @@ static int check_mt(const void *self, const struct inputs *in)
     /* set by select_round_trip, which mt has as well, so that this message can say why not */
     if (((const struct translation *)self)->by_round_trip)
         return err_set("--select round-trip is for --task unmt, which trains both directions");
-    return in->parallel.n ? 0 : err_set("--task mt needs --parallel SRC-TGT=FILE,FILE");
+    if (!in->parallel.n) return err_set("--task mt needs --parallel SRC-TGT=FILE,FILE");
+    if (in->train.n || in->pseudo.n || prog_asked_for("text-memory"))
+        return err_set("--train, --pseudo and --text-memory are for --task unmt; mt learns from "
+                       "--parallel alone");
+    return prog_asked_for("pseudo-steps") ? err_set("--pseudo-steps is for --task unmt") : 0;
 }
 
 static void select_round_trip(void *self) { ((struct translation *)self)->by_round_trip = true; }

@@ -261,7 +261,7 @@ finetune      text   1  finetune -q --task mt --layers 1 --dim 8 --heads 2 -v vo
 finetune      text   1  finetune -q --task mt --layers 1 --dim 8 --heads 2 -v vocab \
     --parallel aa-bb=text,text --valid aa-bb=@,text --out o/new
 finetune      text   1  finetune -q --layers 1 --dim 8 --heads 2 -v vocab --train aa=aa.shd \
-    --train bb=bb.shd --pseudo aa-bb=@,text --out o/new
+    --train bb=bb.shd --pseudo aa-bb=@,text --pseudo-steps 1 --out o/new
 finetune      model  -  finetune -q --task mt --model @ --parallel aa-bb=text,text --out o/new
 translate     mtmodel - translate -q --model @ --src aa --tgt bb -o o/out
 finetune      lines  1  finetune -q --model model --task nli --steps 1 --train aa=@ --out o/new
@@ -467,7 +467,7 @@ finetune shorter finetune -q --layers 1 --dim 8 --heads 2 --task mt -v vocab \
 finetune shorter finetune -q --layers 1 --dim 8 --heads 2 --task mt -v vocab \
     --parallel aa-bb=text,text --valid aa-bb=text,shorter --out o/new
 finetune shorter finetune -q --layers 1 --dim 8 --heads 2 -v vocab --train aa=aa.shd \
-    --train bb=bb.shd --pseudo aa-bb=shorter,text --out o/new
+    --train bb=bb.shd --pseudo aa-bb=shorter,text --pseudo-steps 1 --out o/new
 retrieve s.npy retrieve -q --src v.npy --tgt s.npy -o o/out
 shard aa.shd shard cat -v fewer -o o/out aa.shd
 cooc-count aa.shd cooc-count -q -v fewer -o o/out aa.shd

@@ -154,6 +154,29 @@ wrong 'batch 0: batches are counted in examples' --model base "${nli[@]}" --batc
 wrong 'head tanh is for nli, pairs and class' --model base --task tag --head tanh
 wrong 'stride, .* are for qa and span' --model base "${nli[@]}" --stride 7
 wrong 'words fused is for tag' --model base "${nli[@]}" --words fused
+# an option that would change nothing is refused, and with it files that nobody would read
+wrong 'csv is for files with columns, which qa and span have not' --model base --task qa --csv \
+    --train xa=s/qa.train.xa.json
+wrong 'skip is for nli, pairs and class' --model base --task tag --skip NS \
+    --train xa=s/pos.train.xa.tsv
+wrong 'text-memory is for the text of --task unmt' --model base "${nli[@]}" --text-memory 1M
+wrong 'decoder-layers is for --task unmt and mt: nli has no decoder' --model base "${nli[@]}" \
+    --decoder-layers 2
+wrong 'decoder-langs is for --task unmt and mt: tag has no decoder' --model base --task tag \
+    --train xa=s/pos.train.xa.tsv --no-decoder-langs
+mt=(--model base --task mt --parallel xa-xb=tok.xa,tok.xb)
+for o in "--train zz=no-such-file" "--pseudo xa-xb=no-such-file,tok.xb" "--text-memory 1M"; do
+    wrong 'train, --pseudo and --text-memory are for --task unmt; mt learns from --parallel' \
+        "${mt[@]}" $o
+done
+wrong 'pseudo-steps is for --task unmt' "${mt[@]}" --pseudo-steps 3
+unmt=(--model base --train xa=xa.shd --train xb=xb.shd)
+wrong 'parallel is for --task mt; unmt learns from --train and --pseudo' "${unmt[@]}" \
+    --parallel xa-xb=tok.xa,tok.xb
+wrong '^finetune: --pseudo needs --pseudo-steps N: without it no step learns from the pairs' \
+    "${unmt[@]}" --pseudo xa-xb=tok.xa,tok.xb
+fails 1 '^finetune: nli/[a-z]*: its head nli is tanh, and training goes on with it; start from a' \
+    finetune -q --model nli --head linear "${nli[@]}" --out no
 wrong 'pair-format and --train-parallel are for nli' --model base --task ner \
     --train-parallel xa=s/ner.dev.xa.tsv
 bad 'epochs and --steps cannot both be given' "${nli[@]}" --epochs 1 --steps 3

@@ -105,6 +105,15 @@ fails 1 "fused is for words, which the head 'nli' does not tag" predict -m bert_
 fails 1 "skip is for pairs, which the head 'ner' does not read" predict -m bert_ner --skip NS \
     < gold.tags
 [ ! -e x ] || fail 'null odds of no question'
+fails 1 "csv is for files with columns, which the head 'qa' does not read" predict -m bert_qa \
+    --csv < huge
+# a text that has a tab is not cut short at it, and neither is a pair
+fails 1 'standard input:2: one of the lines with a tab, where the first has none' \
+    predict -m bert_nli < <(printf 'ka\nka\tle\n')
+fails 1 'standard input:2: one of the rows with more columns than the first' \
+    predict -m bert_nli < <(printf 'ka\tle\nka\tle\tle\n')
+fails 1 'standard input: --skip is for pairs, and this is a text or a label per line' \
+    predict -m bert_nli --skip NS < <(printf 'ka\nle\n')
 fails 1 '--longest 60: the model reads at most 40 rows' predict -m bert_nli --longest 60 < gold
 fails 1 'standard input:.*windows of 40 rows hold 29 tokens of the context' predict -m bert_qa \
     < <(echo '{"data": [{"paragraphs": [{"context": "ka", "qas": [{"id": "a", "question":

@@ -359,10 +359,28 @@ static void a_row_needs_the_columns_that_are_read(void **state)
 {
     (void)state;
     /* the label is the last that is read; what follows it may be missing */
-    GOOD("premise\thypo\tlabel\tgenre\na\tb\tneutral\nc\td\ne\tf\tneutral\tx\ty\n", 0);
+    GOOD("premise\thypo\tlabel\tgenre\na\tb\tneutral\nc\td\ne\tf\tneutral\tx\n", 0);
     is("xnli-mt", 2);
     assert_int_equal(set.v[1].line, 4);
     assert_int_equal(problems_count(&set.problems, "rows with too few columns"), 1);
+    /* a tab within a sentence moves what stands behind it; a spreadsheet's empty columns do not */
+    GOOD("premise\thypo\tlabel\na\tb\tneutral\t\t\nc1\tc2\td\tneutral\ne\tf\tneutral\n", 0);
+    is("xnli-mt", 2);
+    assert_string_equal(set.v[0].text[1], "b");
+    assert_int_equal(set.v[1].line, 4);
+    assert_int_equal(problems_count(&set.problems, "rows with more columns than the first"), 1);
+    BAD("x:2: one of the rows with more columns than the first: 'c1'", "a\tb\nc1\tc2\td\n",
+        .kind = LABELLED_PAIRS, .unlabelled = true, .strict = true);
+    BAD("x:2: one of the rows with more columns than the first: 'c1'",
+        "a\tb\tneutral\nc1\tc2\td\tneutral\n", .kind = LABELLED_PAIRS, .strict = true);
+    /* 65 columns: one more than a row is cut into */
+    char wide[160] = "premise\thypo\tlabel";
+    for (int i = 3; i < 64; i++) strcat(wide, "\t");
+    strcat(wide, "\na\tb\tneutral\n");
+    GOOD(wide, .format = "xnli-mt");
+    is("xnli-mt", 1);
+    strcpy(strchr(wide, '\n'), "\t\na\tb\tneutral\n");
+    BAD("x:1: the header has 65 columns; 64 are read at most", wide, .format = "xnli-mt");
     /* a header that lacks one of its columns is another format's, or none's */
     BAD("is in none of the formats", "gold_label\tsentence1\tx\tq\na\tb\tc\td\n", 0);
     BAD("is in none of the formats", "premise\tlabel\tx\tq\na\tb\tc\td\n", 0);
@@ -419,6 +437,11 @@ static void blank_lines_are_left_out_but_the_last(void **state)
     is("lines", 3);
     assert_string_equal(label(1), "A");
     assert_true(isnan(set.v[0].score) && isnan(set.v[2].score));
+    /* a single text that has a tab is not cut short, unless the form is named */
+    BAD("x:2: one of the lines with a tab, where the first has none: 'b\\x09c'", "a\nb\tc\n",
+        .kind = LABELLED_LINES, .unlabelled = true, .strict = true);
+    BAD("x: --skip is for pairs, and this is a text or a label per line", "a\nb\n",
+        .kind = LABELLED_LINES, .skip = "a");
     GOOD("2.5\t0.5\n3x\n", .format = "lines", .unlabelled = true);
     assert_true(set.v[0].score == 2.5 && isnan(set.v[1].score) && set.labels.n == 0);
 }
