@@ -237,10 +237,20 @@ static int usage(const struct args *args)
         return prog_usage("--dict-share needs --vocab: its input is a vocabulary");
     if (o.held_out && !o.learn) return prog_usage("--held-out needs --learn-order");
     if (o.substrate && !o.syn) return prog_usage("--substrate needs --syn MODEL");
+    if (prog_asked_for("substrate-share") && !o.substrate)
+        return prog_usage("--substrate-share needs --substrate MODEL");
+    if (prog_asked_for("dict-by") && o.dict_share < 0)
+        return prog_usage("--dict-by needs --dict-share");
     if (o.types && (modes || !d.o.trans)) return prog_usage("--types needs --trans, and text");
+    /* with --overlap 0, as recipes say it, no word is left alone */
+    if (o.types && !prog_given("overlap"))
+        return prog_usage("--types needs --overlap Q, the share of it that --trans leaves alone");
+    bool moves = d.o.invert || d.o.permute || d.o.split || d.o.inv_tokens,
+         others = moves || d.o.untrans || d.o.header || d.o.lang_prefix || d.o.conllu_out || o.syn;
+    if ((o.learn || o.import) && (others || d.o.trans || d.o.strict))
+        return prog_usage("--learn-order and --import-orm write a model, and derive nothing");
     if (o.vocab) {
         /* Only a transliteration changes a vocabulary; order does not. */
-        bool others = d.o.invert || d.o.permute || d.o.untrans || o.syn;
         /* exactly one of the two */
         if (others || (o.dict_share < 0) != d.o.trans)
             return prog_usage(

@@ -89,6 +89,10 @@ int main(int argc, char **argv)
     struct args args;
     int status = prog_start(&prog, groups, argc, argv, &args);
     if (status >= 0) return status;
+    if (o.subwords && (o.uppercase || o.case_marker || o.case_only))
+        return prog_usage("--subwords does nothing else: without --uppercase and --case-marker");
+    if (o.case_only && o.uppercase)
+        return prog_usage("--case-marker-only joins no tokens, and has no --uppercase");
     if (o.subwords) return subwords(&args) < 0 ? prog_fail() : prog_end();
     struct detok_options d = { o.lang, o.uppercase };
     struct detok *detok = detok_new(&d);

@@ -223,8 +223,10 @@ int main(int argc, char **argv)
     if (args.n < 2) return prog_usage("%s: no file given (- reads standard input)", args.v[0]);
     if (!strcmp(args.v[0], "cat") && !o.vocab && !o.ids && !o.npy)
         return prog_usage("cat: --vocab FILE, --ids or --npy is needed");
-    if (o.npy && (strcmp(args.v[0], "cat") || o.vocab))
-        return prog_usage("--npy is for cat, and writes ids: without --vocab");
+    if (strcmp(args.v[0], "cat") && (o.vocab || o.ids || o.npy || o.out))
+        return prog_usage("--vocab, --ids, --npy and --output are for cat");
+    if ((o.npy || o.ids) && o.vocab)
+        return prog_usage("--%s writes ids: without --vocab", o.npy ? "npy" : "ids");
     if (o.npy && (!o.out || !strcmp(o.out, "-")))
         return prog_usage("cat --npy: two files are written; give --output FILE");
     return run(args.v[0], args.v + 1, args.n - 1) < 0 ? prog_fail() : prog_end();

@@ -171,6 +171,10 @@ static int tell(const char *text)
     return out_commit(out);
 }
 
+/* Options of Moses' rules, which ICU and Indic text do not use. */
+static bool by_rules(const struct tokenize_options *t)
+{ return t->aggressive || t->skip_xml || t->protected_file || t->nonbreaking; }
+
 static int run(const struct args *args)
 {
     /* A model's own tokeniser reads plain text: Moses' steps are left out. */
@@ -205,6 +209,10 @@ static int run(const struct args *args)
         msg_note("no list of non-breaking prefixes for '%s', using the English one; --nonbreaking "
                  "FILE gives another",
                  o.t.lang);
+    /* no error: scripts give tokenizer.perl the same options for all languages */
+    if (by_rules(&o.t) && !tokenize_moses(&o.t))
+        msg_warn("language '%s' is not cut by Moses' rules: --aggressive, --protected, "
+                 "--nonbreaking and --skip-xml change nothing (--segment moses)", o.t.lang);
     if (o.sgm) c.sgm = sgm_new();
     struct lines l = { .ctx = &c,
                        .line = line,
@@ -233,5 +241,12 @@ int main(int argc, char **argv)
     if (o.uncased && !o.subwords) return prog_usage("--uncased needs --subwords");
     if (o.subwords && (o.settings || o.describe))
         return prog_usage("--subwords cannot be combined with --settings or --describe");
+    char asked[64];
+    if (o.subwords && (prog_asked(token_rows, asked) || prog_asked(before_rows, asked)
+                       || prog_asked(after_rows, asked)))
+        return prog_usage("--subwords cuts text as its model does: without --%s", asked);
+    if ((o.t.no_tokenize || o.case_only) && (by_rules(&o.t) || o.t.segment))
+        return prog_usage("without tokenisation --aggressive, --protected, --nonbreaking, "
+                          "--skip-xml and --segment change nothing; leave them out");
     return run(&args) < 0 ? prog_fail() : prog_end();
 }

@@ -135,6 +135,11 @@ static bool by_indic(const struct tokenize_options *o)
                || (o->segment == SEGMENT_AUTO && indic_wanted(o->lang)));
 }
 
+bool tokenize_moses(const struct tokenize_options *o)
+{
+    return !o->no_tokenize && !by_icu(o) && !by_indic(o);
+}
+
 struct tokenizer *tokenizer_new(const struct tokenize_options *o, bool *fallback)
 {
     struct tokenizer *t = mem_zero(1, sizeof *t);
@@ -154,7 +159,7 @@ struct tokenizer *tokenizer_new(const struct tokenize_options *o, bool *fallback
     }
     if (fallback) *fallback = false;
     /* these need no list of prefixes: none has to be installed */
-    if (t->icu || t->indic || o->no_tokenize) return t;
+    if (!tokenize_moses(o)) return t;
     char *found = NULL;
     if (!o->nonbreaking && !(found = nonbreaking_path(o->lang))) {
         if (fallback) *fallback = true;

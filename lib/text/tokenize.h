@@ -38,6 +38,9 @@ void tokenizer_work_free(struct tokenizer_work *w);
 int tokenizer_line(const struct tokenizer *t, struct tokenizer_work *w, const char *s, size_t n,
                    bool newline, struct tbuf *out);
 
+/* Are words found by Moses' rules, which alone read its options (aggressive, skip_xml, files)? */
+bool tokenize_moses(const struct tokenize_options *o);
+
 /* How the tokens were made, one line without newline, at most 127 bytes: for a shard's note. */
 void tokenizer_describe(const struct tokenize_options *o, char note[128]);
 

@@ -88,3 +88,13 @@ limit=60000; [ -z "${ISOGLOT_TEST_SANITIZED:-}" ] || limit=unlimited    # ASan's
     twelve)
 shard info x.shd | has -x "  sentences  $((12 * $(wc -l < text)))"
 same <(shard info - < x.shd | sed 1d) <(shard info x.shd | sed 1d)
+
+# options of cat are for cat, and ids need no vocabulary
+for w in '-v vocab' --ids --npy '-o no'; do
+    for what in info check; do
+        fails 2 '--vocab, --ids, --npy and --output are for cat' shard $what $w none.shd
+    done
+done
+fails 2 '--ids writes ids: without --vocab' shard cat --ids -v vocab none.shd
+fails 2 '--npy writes ids: without --vocab' shard cat --npy -v vocab -o no none.shd
+[ ! -e no ] || fail "info wrote a file"

@@ -406,6 +406,18 @@ echo PRE_amod_@ > bare.orm
 fails 1 'bare.orm:1: expected a feature, a space and a weight' derive-lang --import-orm N=bare.orm
 fails 2 'undo each other' derive-lang --trans --untrans two.txt
 fails 2 '--overlap needs --types' derive-lang --trans --overlap 0.5 two.txt
+# what would change nothing is refused
+fails 2 '--types needs --overlap Q' derive-lang --trans --types vocab two.txt
+same <(derive-lang --trans --types vocab --overlap 0 two.txt) <(derive-lang --trans two.txt)
+fails 2 '--dict-by needs --dict-share' derive-lang --trans --dict-by random two.txt
+fails 2 '--substrate-share needs --substrate' derive-lang --syn none.order --substrate-share 0.2 \
+    three
+for w in --inv --trans --untrans --permute --header --conllu-out '--syn none.order'; do
+    fails 2 'write a model, and derive nothing' derive-lang --learn-order N $w three
+    fails 2 'write a model, and derive nothing' derive-lang --import-orm N=bare.orm $w
+done
+fails 2 'allows no other derivation' derive-lang --vocab --trans --header vocab
+fails 2 'allows no other derivation' derive-lang --vocab --trans --split vocab
 fails 2 '--dict-share needs --vocab' derive-lang --dict-share 0.5 vocab
 fails 2 '--syn needs dependency trees' derive-lang --syn none.order --format text two.txt
 fails 2 "'NV' is not N, V or N,V" derive-lang --learn-order NV three

@@ -83,6 +83,18 @@ ckpt import -q -o b "$TOP/test/golden/interchange/bert"
 is "$(echo 'kas lio, X' | tokenize -q --subwords b)" 'ka ##s lio [UNK] [UNK]'
 # what cannot be read is refused
 head -c 3000 "$G/unigram.model" > cut.model
+# a model's own tokeniser knows nothing of Moses' options
+fails 2 'subwords cuts text as its model does: without --aggressive' tokenize -a \
+    --subwords "$G/unigram.model"
+fails 2 'subwords cuts text as its model does: without --xlm' tokenize --xlm \
+    --subwords "$G/unigram.model"
+fails 2 'subwords cuts text as its model does: without --case-marker' tokenize --case-marker \
+    --subwords "$G/unigram.model"
+fails 2 'subwords does nothing else: without --uppercase' detokenize -u \
+    --subwords "$G/unigram.model"
+fails 2 'subwords does nothing else: without --uppercase' detokenize --case-marker \
+    --subwords "$G/unigram.model"
+fails 2 'case-marker-only joins no tokens, and has no --uppercase' detokenize --case-marker-only -u
 fails 1 'cut.model: byte .*damaged' tokenize -q --subwords cut.model
 : > empty.model; fails 1 'empty.model: holds no pieces' tokenize -q --subwords empty.model
 # a component that is not read is named

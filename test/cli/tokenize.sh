@@ -179,6 +179,19 @@ fails 1 'bad:1: not a Perl regular expression: missing closing parenthesis' \
 echo 'x*' > bad; fails 1 'standard input:1: .*empty' tokenize --protected bad < text
 fails 1 'byte' tokenize <<< $'ok\n\xc3('
 fails 2 'segment' tokenize --segment nothing < text
+# options that change nothing: without tokenisation refused, elsewhere told, for all languages have
+# the same ones in scripts of tokenizer.perl
+for w in -a '--segment icu' '--protected none' '--nonbreaking none' -x; do
+    fails 2 'without tokenisation --aggressive, .* change nothing' tokenize --no-tokenize $w
+    fails 2 'without tokenisation --aggressive, .* change nothing' tokenize --case-marker-only $w
+done
+moses='^tokenize: language .zh. is not cut by Moses. rules: --aggressive, .*--segment moses'
+for w in -a '--protected none' '--nonbreaking none' -x; do
+    is "$(echo 'a-b c.' | tokenize -q -l zh $w 2> told)" 'a - b c .'
+    has "$moses" < told
+done
+echo 'a-b' | tokenize -l zh 2> told; is "$(cat told)" ""
+is "$(echo 'a-b' | tokenize -q -l zh -a --segment moses 2>&1)" 'a @-@ b'
 
 # Nepali and Sinhala are cut, and Devanagari normalised, as the Indic NLP library does
 i=$TOP/test/golden/indic
