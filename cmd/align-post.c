@@ -67,6 +67,8 @@ static int check(struct run *r, const struct inputs *in, const struct choice *o)
     /* a run.config has --patience 0, which nobody asked for */
     if (prog_asked_for("patience") && o->select == SELECT_LAST)
         return err_set("--patience stops at the best validation; it needs --select best");
+    if (prog_asked_for("select") && o->select != SELECT_LAST && !in->valid_parallel.n)
+        return err_set("--select best needs --valid: without it nothing is judged");
     /* The paper's epochs are a default: whoever gives steps alone means these. */
     if (prog_given("steps") && !prog_given("epochs")) r->epochs = 0;
     /* --select last: validations measure, and none of them chooses the checkpoint. */

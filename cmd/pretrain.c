@@ -34,6 +34,8 @@ static int check(struct run *r, const struct inputs *in, const struct choice *o)
     if (masking_check(&in->masking) < 0
         || mix_choose(&r->mix, o->objective, o->mix, "--objective", o->objective) < 0)
         return -1;
+    if (r->train.patience && prog_asked_for("patience") && !in->valid.n && !in->valid_parallel.n)
+        return err_set("--patience needs --valid: without it nothing is judged");
     char asked[64];
     /* An option for a decoder that no objective has would do nothing. */
     if (!mix_decoder(&r->mix) && prog_asked(model_decoder_rows, asked))

@@ -146,7 +146,13 @@ int inputs_valid_text(struct inputs *in, const struct model_config *c, const str
 {
     in->valid_text = mem_zero((size_t)in->valid.n + 1, sizeof *in->valid_text);
     /* held whole: it is read again at every validation */
-    return load(in, &in->valid, c, v, in->valid_text, &in->n_valid, "valid", 0, NULL);
+    if (load(in, &in->valid, c, v, in->valid_text, &in->n_valid, "valid", 0, NULL) < 0) return -1;
+    /* names in the log are LANG.metric: a second one would stand beside the first */
+    for (int i = 1; i < in->n_valid; i++)
+        for (int j = 0; j < i; j++)
+            if (in->valid_text[i].lang_id == in->valid_text[j].lang_id)
+                return err_set("--valid: language %s is given twice", in->valid_text[i].lang);
+    return 0;
 }
 
 int inputs_pairs(const struct inputs *in, const struct strs *args, const struct model_config *c,
@@ -165,8 +171,24 @@ int inputs_pairs(const struct inputs *in, const struct strs *args, const struct 
     return 0;
 }
 
+int inputs_valid_once(const struct pairs *p, int n)
+{
+    for (int i = 1; i < n; i++)
+        for (int j = 0; j < i; j++)
+            if (!strcmp(p[i].name, p[j].name))
+                return err_set("validation pairs %s are given twice; their measures have the name "
+                               "of their languages in the log", p[i].name);
+    return 0;
+}
+
 int inputs_fit(struct inputs *in, int positions)
 {
+    if (in->dict_skip && !in->dict.n) return err_set("--dict-skip needs --dict SRC-TGT=FILE");
+    if (in->documents && prog_asked_for("text-memory"))
+        return err_set("--text-memory does not go with --documents, whose text is held whole");
+    if ((in->documents || in->stream) && prog_asked_for("longest"))
+        return err_set("--longest does not go with --%s, which says how long text is",
+                       in->stream ? "stream" : "documents");
     if (in->documents && in->stream)
         return err_set("--documents and --stream both say how text is cut; give one");
     /* a token in each segment */
@@ -218,6 +240,7 @@ int inputs_open(struct inputs *in, const struct vocab *v, struct setup *s)
         || inputs_pairs(in, &in->parallel, s->c, v, &in->pairs, &in->n_pairs) < 0
         || inputs_pairs(in, &in->valid_parallel, s->c, v, &in->valid_pairs,
                         &in->n_valid_pairs) < 0
+        || inputs_valid_once(in->valid_pairs, in->n_valid_pairs) < 0
         || cut_pairs(in, s->seed) < 0)
         return -1;
     if (in->limits

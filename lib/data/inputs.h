@@ -64,6 +64,9 @@ int inputs_valid_text(struct inputs *in, const struct model_config *c, const str
 /* Loads sentence pairs from SRC-TGT=F,G arguments. */
 int inputs_pairs(const struct inputs *in, const struct strs *args, const struct model_config *c,
                  const struct vocab *v, struct pairs **to, int *n);
+/* Have these pairs to validate on different names, by which the log tells their measures apart? 0,
+ * or -1 with a message. */
+int inputs_valid_once(const struct pairs *p, int n);
 
 /* All of that for a program that reads monolingual text and sentence pairs: languages of --train,
  * then of --parallel, into s->c; texts and pairs; then inputs_setup. */

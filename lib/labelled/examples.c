@@ -62,7 +62,9 @@ static int add_pair(struct examples *x, struct labelled_set *of, const struct la
                     struct example_source *from)
 {
     struct example_room *m = from->room;
-    int longest = x->how.reads.longest, specials = x->how.reads.pair_two ? 4 : 3;
+    /* a text per line (predict) is a single sentence, and not a pair with an empty one */
+    bool single = of->kind == LABELLED_LINES;
+    int longest = x->how.reads.longest, specials = single ? 2 : x->how.reads.pair_two ? 4 : 3;
     int label = from->output && e->label >= 0 ? from->output[e->label] : -1;
     /* before its text is encoded: only what is read counts for the share of unknown tokens */
     if (x->how.train && label < 0) {
@@ -74,10 +76,10 @@ static int add_pair(struct examples *x, struct labelled_set *of, const struct la
             return -1;
     size_t all = m->side[0].n + m->side[1].n + (size_t)specials;
     if (all > (size_t)longest)
-        problems_add(&of->problems, "pairs cut to --longest rows", e->line, "%zu rows", all);
-    /* a text per line (predict) is a single sentence, and not a pair with an empty one */
-    const struct encoded *second = of->kind == LABELLED_LINES ? NULL : &m->side[1];
-    rows_pair(&m->rows, &m->side[0], second, pair_of(x), longest);
+        problems_add(&of->problems, single ? "texts cut to --longest rows"
+                                           : "pairs cut to --longest rows",
+                     e->line, "%zu rows", all);
+    rows_pair(&m->rows, &m->side[0], single ? NULL : &m->side[1], pair_of(x), longest);
     add_unit(x, &m->rows, from)->label = label;
     return 0;
 }

@@ -112,7 +112,7 @@ static int find(struct tasks *x)
 }
 
 /* What picks the model. -1 with a message: wrong usage. */
-static int choose_select(struct tasks *x, struct run *r)
+static int choose_select(struct tasks *x, const struct inputs *in, struct run *r)
 {
     enum { BEST, ROUND_TRIP, LAST };
     if (x->select == ROUND_TRIP) {
@@ -123,6 +123,11 @@ static int choose_select(struct tasks *x, struct run *r)
     }
     if (x->select == LAST && r->train.patience)
         return err_set("--patience stops at the best validation; it needs --select best");
+    /* a run.config has these of a run that nobody asked for them */
+    if (!in->valid.n && ((r->train.patience && prog_asked_for("patience"))
+                         || (x->select != LAST && prog_asked_for("select"))))
+        return err_set("--patience and --select %s need --valid: without it nothing is judged",
+                       x->select == ROUND_TRIP ? "round-trip" : "best");
     r->engine.keep_last = x->select == LAST;
     return 0;
 }
@@ -145,7 +150,7 @@ int tasks_choose(struct tasks *x, struct inputs *in, struct run *r)
                        "needed; leave out --codes and --tokenizer");
     if (mix_choose(&r->mix, x->task->objectives, NULL, "--task", x->name) < 0) return -1;
     if (x->task->presets) x->task->presets(in, r);
-    if (choose_select(x, r) < 0) return -1;
+    if (choose_select(x, in, r) < 0) return -1;
     return x->task->check ? x->task->check(x->self, in) : 0;
 }
 

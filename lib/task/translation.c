@@ -353,7 +353,8 @@ static void note_clipped(const struct pairs *p, int sentences, int most)
 
 static int open_any(struct translation *x, struct inputs *in, struct setup *s)
 {
-    if (inputs_pairs(in, &in->valid, s->c, s->vocab, &in->valid_pairs, &in->n_valid_pairs) < 0)
+    if (inputs_pairs(in, &in->valid, s->c, s->vocab, &in->valid_pairs, &in->n_valid_pairs) < 0
+        || inputs_valid_once(in->valid_pairs, in->n_valid_pairs) < 0)
         return -1;
     /* <s> and </s> take a position each */
     if (in->longest > s->c->positions - 2) in->longest = s->c->positions - 2;

@@ -123,6 +123,7 @@ fails 1 'xb-xb=train.a,train.b: a language with itself' \
     "${small[@]}" --valid xb-xb=train.a,train.b --out no
 fails 2 '--model, --parallel and --out are needed' align-post -q --model base --out no
 fails 2 '--patience .*needs --select best' "${small[@]}" --patience 3 --out no
+fails 2 '--select best needs --valid' "${small[@]}" --select best --out no
 fails 2 'queue belongs to objective moco, which is not in --objective tlm' \
     "${small[@]}" --objective tlm --out no
 fails 2 'unknown objective .gc.; choose from mlm, tlm, moco' "${small[@]}" --objective gc --out no

@@ -139,6 +139,17 @@ predict -q -m bert_nli --longest 5 < gold > got; is "$(grep -c . got)" 7
 fails 1 '--longest 4: this head reads at least 5 rows' predict -m bert_nli --longest 4 < gold
 predict -q -m bert_ner --longest 3 < words > got; is "$(grep -c . got)" 2
 fails 1 '--longest 2: this head reads at least 3 rows' predict -m bert_ner --longest 2 < words
+# at --longest 3 a word of one piece fits, and nothing is told; one of two is read as <unk>
+is "$(predict -m bert_ner --longest 3 words 2>&1 > got)" ''
+printf 'ka\nkas\n' | predict -m bert_ner --longest 3 2>&1 > got |
+    has 'words of more pieces than --longest, read as <unk>: 1; the first on line 2'
+# a single text of 5 pieces has 7 rows: cut at 6, and whole at 7, where a pair would have 8
+echo 'ka le ka le ka' > five
+is "$(predict -m bert_nli --longest 7 five 2>&1 > got)" ''
+predict -m bert_nli --longest 6 five 2>&1 > got |
+    has 'texts cut to --longest rows: 1; the first on line 1: 7 rows'
+printf 'ka le ka le ka\t\n' | predict -m bert_nli --longest 7 2>&1 > got |
+    has 'pairs cut to --longest rows: 1; the first on line 1: 8 rows'
 # nothing is left out silently: words that no piece makes are read as <unk> and told
 predict -m bert_ner "$G/ner.in" 2>&1 > got | has 'words without a piece, read as <unk>: 1; the'
 is "$(grep -c . got)" "$(grep -c . "$G/ner.in")"

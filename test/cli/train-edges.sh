@@ -212,6 +212,23 @@ fails 2 'round-trip' finetune "${small[@]}" --task mt --parallel aa-bb=s,s --sel
     --out no
 fails 1 'twice' finetune "${small[@]}" --task unmt --train aa=aa.shd --train aa=aa.shd --steps 1 \
     --out no3
+# what would do nothing: judging without a text to validate on, lengths that are not looked at
+mt=(finetune "${small[@]}" --task mt --parallel aa-bb=s,s --steps 1 --out no)
+fails 2 'patience and --select best need --valid' "${mt[@]}" --patience 2
+fails 2 'patience and --select best need --valid' "${mt[@]}" --select best
+fails 2 'patience and --select round-trip need --valid' finetune "${small[@]}" --task unmt \
+    --train aa=aa.shd --train bb=bb.shd --select round-trip --steps 1 --out no
+one=(pretrain "${small[@]}" --train aa=aa.shd --steps 1 --out no)
+fails 2 'patience needs --valid' "${one[@]}" --patience 2
+fails 2 'dict-skip needs --dict SRC-TGT=FILE' "${one[@]}" --dict-skip
+fails 2 'longest does not go with --stream' "${one[@]}" --stream 8 --longest 9
+fails 2 'longest does not go with --documents' "${one[@]}" --documents 8 --longest 9
+fails 2 'text-memory does not go with --documents' "${one[@]}" --documents 8 --text-memory 16K
+# the log tells measures apart by languages: of two texts of one, the second wrote over the first
+fails 1 'valid: language aa is given twice' "${one[@]}" --valid aa=aa.shd --valid aa=aa.shd
+fails 1 'validation pairs aa-bb are given twice' "${mt[@]}" --valid aa-bb=s,s --valid aa-bb=s,s
+fails 1 'validation pairs aa-bb are given twice' "${one[@]}" --parallel aa-bb=s,s \
+    --objective tlm --valid-parallel aa-bb=s,s --valid-parallel aa-bb=s,s
 pretrain "${small[@]}" --train aa=aa.shd --dropout 0.99 --steps 1 --out dropped
 
 # averages: of one it is itself, three times over too (a third of a float32 is not exact)

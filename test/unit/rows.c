@@ -186,6 +186,14 @@ static void most_context_as_bert_explains_it(void **state)
     struct windows two = { .v = even, .n = 2 };
     assert_true(window_has_most(&two, 0, 7) && !window_has_most(&two, 1, 7));
     assert_true(window_has_most(&two, 0, 6) && window_has_most(&two, 1, 8));
+    /* run_squad.py adds 0.01 of a window's length: token 275 has 24 tokens to the end of the first
+     * and 25 from the beginning of the second; 24 + 3.00 is more than 25 + 0.60. Of 276 it is 23 +
+     * 3.00 and 26 + 0.60 */
+    even[0].tokens = 300;
+    even[1].first = 250;
+    even[1].tokens = 60;
+    assert_true(window_has_most(&two, 0, 275) && !window_has_most(&two, 1, 275));
+    assert_true(window_has_most(&two, 1, 276) && !window_has_most(&two, 0, 276));
     for (int t = 0; t < 12; t++) {
         int n = 0;
         for (int i = 0; i < w.n; i++) n += window_has_most(&w, i, t);

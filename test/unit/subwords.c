@@ -289,6 +289,30 @@ static void unknown_characters_of_unigram_are_bytes(void **state)
     tokjson_free(t);
 }
 
+/* A character that no piece is costs 10 more than the worst piece (kUnkPenalty of
+ * unigram_model.cc). With the worst at -20, "wxyz" is w, an unknown x and yz for 0 - 30 - 0, or w,
+ * xy and z for -20 and z's score: better where z has more than -10, as the tokenizers library says
+ * too. */
+static void an_unknown_character_costs_10_more_than_the_worst_piece(void **state)
+{
+    (void)state;
+    static const struct { const char *z, *pieces; } by[] = { { "-9.5", "w xy z" },
+                                                             { "-10.5", "w x yz" } };
+    for (int i = 0; i < 2; i++) {
+        char json[512];
+        int n = sprintf(json, "{\"model\":{\"type\":\"Unigram\",\"unk_id\":0,\"vocab\":"
+                        "[[\"<unk>\",0],[\"w\",0],[\"yz\",0],[\"xy\",-20],[\"z\",%s]]}}", by[i].z);
+        void *t = read_json(json, (size_t)n);
+        assert_non_null(t);
+        struct tbuf out = { 0 };
+        json_pieces(t, "wxyz", 4, &out);
+        tbuf_byte(&out, 0);
+        assert_string_equal(out.p, by[i].pieces);
+        tbuf_free(&out);
+        tokjson_free(t);
+    }
+}
+
 /* --- SentencePiece ---------------------------------------------------------------------------- */
 
 static void *read_spm(const char *s, size_t n)
@@ -522,6 +546,7 @@ int main(void)
         cmocka_unit_test(tokens_by_their_ids),
         cmocka_unit_test(bytes_and_their_characters),
         cmocka_unit_test(unknown_characters_of_unigram_are_bytes),
+        cmocka_unit_test(an_unknown_character_costs_10_more_than_the_worst_piece),
         cmocka_unit_test(each_setting_of_a_sentencepiece_model_is_the_librarys),
         cmocka_unit_test(a_folder_has_added_tokens), cmocka_unit_test(pieces_become_text_again),
         cmocka_unit_test(wordpiece_lowers_and_cuts_as_bert),
