@@ -119,7 +119,9 @@ static int read_table(struct bars *b, const char *path)
     while (got >= 0 && (got = text_line(t, &line, &n)) > 0) {
         text_skip_mark(t, &line, &n);
         int k = cut(line, n, c), rc;
-        if (!width) { rc = find_columns(c, k > MOST_CELLS ? 0 : k, at); width = k; }
+        /* names and numbers are C strings */
+        if (memchr(line, 0, n)) rc = err_set("a NUL byte; expected a tab-separated table");
+        else if (!width) { rc = find_columns(c, k > MOST_CELLS ? 0 : k, at); width = k; }
         else if (k != width) rc = err_set("%d cells, not %d as the first line has", k, width);
         else rc = add(b, c, at);
         if (rc < 0) got = text_fail(t);

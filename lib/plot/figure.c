@@ -286,8 +286,13 @@ static void script(FILE *to, const void *what, bool png)
     struct extent x = x_extent(f);
     /* steps that begin at 100 are seen to begin near 0 */
     if (!f->log_x && x.low > 0 && x.low < 0.2 * x.high) x.low = 0;
-    /* one point alone: gnuplot refuses a range of no width */
-    if (!(x.high > x.low)) { x.low -= f->log_x ? x.low / 2 : 1; x.high += 1; }
+    /* One point alone, or points that differ beyond the digits written: gnuplot refuses a range of
+     * no width. More than 1 on either side of a number that 1 does not change. */
+    if (!(x.high - x.low > 1e-13 * fabs(x.high))) {
+        double room = fmax(1, 1e-9 * fabs(x.high));
+        x.low -= f->log_x ? x.low / 2 : room;
+        x.high += room;
+    }
     if (f->log_x) { fputs("set logscale x\n", to); decades(to, "set xtics", x.low, x.high); }
     else {
         x_tics(to, x, all_whole(f));

@@ -86,6 +86,8 @@ static void *read_curves(const struct plot_kind *k, const struct plot_options *o
         while (found && found[fields]) fields++;
         rc = add_panels(&to->f, o, field, fields, run, n, &reference);
         for (int i = 0; i < n && rc == 0; i++) tell_left_out(&run[i], field, fields, path[i]);
+        if (rc == 0 && o->curves.against)
+            tell_left_out(&reference, field, fields, o->curves.against);
         free(found);
     }
     for (int i = 0; i < n; i++) log_data_free(&run[i]);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/mem.h"
+#include "common/shown.h"
 #include "lib/plot/kinds.h"
 
 /* --- figures of curves ------------------------------------------------------------------------ */
@@ -18,6 +19,16 @@ struct panel *plot_panel(struct figure *f, const struct plot_options *o, const c
     return &f->panel[f->n++];
 }
 
+/* A name as the picture has it: a tab or a line's end in it would be another cell or row. */
+static void put_name(FILE *to, const char *s)
+{
+    size_t n = strlen(s);
+    char *text = mem_alloc(4 * n + 1);
+    shown(text, 4 * n + 1, s, n);
+    fputs(text, to);
+    free(text);
+}
+
 void plot_figure_numbers(FILE *to, const void *data)
 {
     const struct plot_figure *p = data;
@@ -25,13 +36,18 @@ void plot_figure_numbers(FILE *to, const void *data)
     bool half = false;
     for (int i = 0; i < f->n; i++)
         for (int k = 0; k < f->panel[i].n; k++) half |= f->panel[i].curve[k].half != NULL;
-    fprintf(to, "field\trun\t%s\tvalue\tsmoothed%s\n", p->x, half ? "\tci" : "");
+    fputs("field\trun\t", to);
+    put_name(to, p->x);
+    fprintf(to, "\tvalue\tsmoothed%s\n", half ? "\tci" : "");
     for (int i = 0; i < f->n; i++)
         for (int k = 0; k < f->panel[i].n; k++) {
             const struct curve *c = &f->panel[i].curve[k];
             for (size_t j = 0; j < c->n; j++) {
-                fprintf(to, "%s\t%s\t%.15g\t%.9g\t%.9g", f->panel[i].label, c->label, c->x[j],
-                        c->faint ? c->faint[j] : c->y[j], c->y[j]);
+                put_name(to, f->panel[i].label);
+                putc('\t', to);
+                put_name(to, c->label);
+                fprintf(to, "\t%.15g\t%.9g\t%.9g", c->x[j], c->faint ? c->faint[j] : c->y[j],
+                        c->y[j]);
                 if (c->half) fprintf(to, "\t%.9g", c->half[j]);
                 /* every row has the columns of the heading */
                 fputs(half && !c->half ? "\t\n" : "\n", to);

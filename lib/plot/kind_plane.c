@@ -44,6 +44,7 @@ static int check(const struct plot_options *o, int files)
 {
     if (o->y.n || o->x || o->log_y || o->range)
         return err_set("--y, --x, --log-y and --range are not for plot tsne");
+    if (o->plane.pairs && !o->plane.dict) return err_set("--pairs are those of --dict FILE");
     if (files > MOST_SETS || (o->plane.dict && files != 2))
         return err_set("plot tsne draws up to %d sets of vectors, or two with --dict", MOST_SETS);
     return 0;

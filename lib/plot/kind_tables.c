@@ -68,20 +68,44 @@ static int add_panel(struct figure *f, const struct plot_options *o, const struc
     return added > 0 ? 0 : -1;
 }
 
-/* Every column is a curve of one panel (MLM-GC, Figure 3). */
+/* Was column `name` asked for? Without --y all are. */
+static bool asked(const struct strs *y, const char *name)
+{
+    for (int i = 0; i < y->n; i++)
+        if (!strcmp(y->v[i], name)) return true;
+    return !y->n;
+}
+
+/* Does no table have one of the columns that were asked for? -1 with a message. */
+static int missing(const struct strs *y, const struct tables *a)
+{
+    for (int i = 0; i < y->n; i++) {
+        int found = 0;
+        for (int k = 0; k < a->n; k++) found += table_find(&a->t[k], y->v[i]) >= 0;
+        if (found) continue;
+        char *names = table_names(&a->t[0]);
+        err_set("no table has a column \"%s\"; columns of %s: %s", y->v[i], a->t[0].name, names);
+        free(names);
+        return -1;
+    }
+    return 0;
+}
+
+/* Every column, or of --y those, is a curve of one panel (MLM-GC, Figure 3). */
 static int rank_panel(struct figure *f, const struct plot_options *o, const struct look *k,
                       const struct tables *a)
 {
     struct panel *p = plot_panel(f, o, k->y[0].label);
     int colour = 0;
     p->log_y = true;
+    if (missing(&o->y, a) < 0) return -1;
     for (int i = 0; i < a->n; i++) {
         struct table *t = &a->t[i];
         /* a vocabulary has 100,000 ranks, and a picture some 600 pixels */
-        table_thin(t, 400);
+        if (table_thin(t, a->x, 400) < 0) return -1;
         for (int c = 0; c < t->columns; c++) {
             char *one[1] = { t->column[c] };
-            if (!strcmp(one[0], a->x)) continue;
+            if (!strcmp(one[0], a->x) || !asked(&o->y, one[0])) continue;
             if (table_curves(t, one, 1, a->x, one[0], p) < 1)
                 return err_set("%s: no number in column \"%s\"", t->name, one[0]);
             struct curve *last = &p->curve[p->n - 1];

@@ -231,9 +231,11 @@ int table_curves(const struct table *t, char *const *label, int n, const char *x
 {
     int added = 0, colours = 0;
     const struct table **same = mem_alloc((size_t)(n + 1) * sizeof *same);
+    /* of the first table of a label without a curve: what it lacks */
+    const char **lacks = mem_zero((size_t)n + 1, sizeof *lacks);
     for (int i = 0; i < n; i++) {
         int first = 0, runs = 0, lack = 0;
-        if (ascending(&t[i], x) < 0) { free(same); return -1; }
+        if (ascending(&t[i], x) < 0) { free(same); free(lacks); return -1; }
         while (strcmp(label[first], label[i])) first++;
         /* drawn with the first table of its label */
         if (first < i) continue;
@@ -244,17 +246,25 @@ int table_curves(const struct table *t, char *const *label, int n, const char *x
                 if (table_find(&t[k], y) >= 0 && table_find(&t[k], x) >= 0) same[runs++] = &t[k];
                 else lack++;
             }
-        if (!runs) continue;
+        if (!runs) { lacks[i] = "column"; continue; }
         if (runs + lack > 1) tell_left_out(same, runs, lack, x, y, label[i]);
         struct curve c = curve_of(same, runs, x, y);
-        if (!c.n) { free(c.x); free(c.y); free(c.half); continue; }
+        if (!c.n) {
+            free(c.x); free(c.y); free(c.half);
+            lacks[i] = runs > 1 ? "mean of column" : "number in column";
+            continue;
+        }
         c.label = mem_dup(label[i]);
         c.colour = colour;
         p->curve = mem_grow(p->curve, (size_t)p->n + 1, sizeof *p->curve);
         p->curve[p->n++] = c;
         added++;
     }
+    /* without any curve the caller's message is all there is to say */
+    for (int i = 0; i < n && added; i++)
+        if (lacks[i]) msg_note("%s: has no %s %s, and no curve there", label[i], lacks[i], y);
     free(same);
+    free(lacks);
     return added;
 }
 
@@ -282,8 +292,10 @@ int table_bins(struct table *t)
     return 0;
 }
 
-void table_thin(struct table *t, size_t most)
+int table_thin(struct table *t, const char *x, size_t most)
 {
+    /* of all rows, while they have the file's numbers */
+    if (ascending(t, x) < 0) return -1;
     size_t kept = 0, c = (size_t)t->columns;
     double last = -1, step = log((double)t->rows) / (double)most;
     for (size_t r = 0; r < t->rows; r++) {
@@ -294,4 +306,5 @@ void table_thin(struct table *t, size_t most)
         memmove(t->v + kept++ * c, t->v + r * c, c * sizeof *t->v);
     }
     t->rows = kept;
+    return 0;
 }

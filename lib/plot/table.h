@@ -20,16 +20,17 @@ char *table_names(const struct table *t);
 /* Adds to a panel the curves of column y over column x, one for each label [n]. Tables with the
  * same label are repeated runs: their curve is the mean over them, where all have a number, with
  * the half-width of its 95% interval (Student's t). The curve of a single table has the interval of
- * its column "y-ci", if there is one. Tables without the column are passed over. A note says what
- * a mean has not: runs without the column, and x at which not all have a number. Returns how many
- * curves, or -1 with a message: no column x, x not ascending. */
+ * its column "y-ci", if there is one. Notes say which labels have no curve among those of others,
+ * and what a mean has not: runs without the column, and x at which not all have a number. Returns
+ * how many curves, or -1 with a message: no column x, x not ascending. */
 int table_curves(const struct table *t, char *const *label, int n, const char *x, const char *y,
                  struct panel *p);
 
 /* What cooc-study prints: bins, of which the last line, over all pairs, is dropped, get a column
  * "middle". -1: not such a table. */
 int table_bins(struct table *t);
-/* Keeps about `most` rows, evenly spaced by the logarithm of their number. */
-void table_thin(struct table *t, size_t most);
+/* Keeps about `most` rows, evenly spaced by the logarithm of their number. -1 with a message that
+ * names the line: no column x, x not ascending. */
+int table_thin(struct table *t, const char *x, size_t most);
 
 #endif

@@ -35,6 +35,17 @@ tics() { sed -n "/autofreq/d; s/^set $1tics //p" script | tr '\n' ' '; }
 echo "# one panel: 640 pixels by 384, 58 and 18 beside its frame, 32 above and 52 below"
 printf '1 5\n2 7\n' | log one loss
 plot curves one.jsonl > svg; is "$(cat svg)" '<svg/>'
+is "$(range x)" "[1:2] "
+# one point alone has 1 on either side, and where 1 is less than its digits a 10^9th of it; 1e60 had
+# no end of tics
+for at in 5:4:6 1e12:999999999000:1000000001000 1e20:9.99999999e+19:1.000000001e+20 \
+    1e60:9.99999999e+59:1.000000001e+60; do
+    IFS=: read -r step low high <<< "$at"
+    echo "$step 3" | log far loss
+    plot curves far.jsonl > svg; is "$(range x)" "[$low:$high] "
+    [ "$(tics x | tr -cd , | wc -c)" -lt 9 ] || fail "tics at $step"
+done
+printf '1 5\n2 7\n' | log one loss; plot curves one.jsonl > svg
 is "$(size); $(frames)" "640 384; 58 622 52 352"
 is "$(titled)" "" "a legend of one curve"
 is "$(sed -n '/^plot/,$p' script)" "plot \$d0_0 using 1:2 with linespoints lw 2 lc rgb '#0072B2' \
@@ -289,7 +300,9 @@ for row in 30:2.0452 31:2.0423 121:1.9799; do
 done
 # a label has one colour in all panels, also where its column is missing
 printf 'layer\trsim\n0\t1\n' > p.tsv; printf 'layer\tcosine\n0\t1\n' > q.tsv
-plot rsim p.tsv q.tsv > svg
+plot rsim p.tsv q.tsv > svg 2> note
+is "$(cat note)" "plot: q: has no column rsim, and no curve there
+plot: p: has no column cosine, and no curve there"
 is "$(drawn | sed -E "s/(\\\$[^ ]*) .* lc rgb '(.*)' dt.*title/\1 \2/")" '$d0_0 #0072B2 "p"
 $d1_0 #D55E00 "q"'
 
@@ -313,6 +326,14 @@ data d0_0 | cut -d ' ' -f 1-2 > got; same got want
 has '^set logscale x$' < script
 is "$(tics x)" "('1' 1, '10' 10, '100' 100, '1000' 1000) "
 plot ranks r.tsv > svg; is "$(drawn | sed 's/.* title//' | tr -d '\n')" ' "en" "de"'
+# the columns of --y alone
+plot ranks r.tsv -y de > svg; is "$(drawn | sed 's/.* title//')" ' "de"'
+is "$(data d0_0 | sed -n 1p)" "1 2 2 2 2"
+fails 1 '^plot: no table has a column "fr"; columns of r.tsv: rank, en, de$' \
+    plot ranks r.tsv -y en -y fr
+# a rank out of order is found before rows are left out, on its line of the file
+sed '4001s/.*/17\t1\t1/' r.tsv > bad.tsv
+fails 1 "^plot: bad.tsv:4001: rank is not a number above the last line's\$" plot ranks bad.tsv
 
 echo "# bins: the middle of each, without the last line, over all pairs"
 printf '%s\t%s\t%s\t%s\n' low high pairs share 0 2 5 0.4  2 6 600 0.6  0 6 11 1 > b.tsv
@@ -486,6 +507,17 @@ done
 
 printf 'layer\thit@1\n0\t0.5\n' > h.tsv
 printf 'layer\thit@1\n0\t0\0\n' > nul.tsv; fails 1 'nul.tsv:2: a NUL byte' plot hits nul.tsv
+printf 'group\tbar\tvalue\na\tb\t1\0009\n' > nul.tsv
+fails 1 'nul.tsv:2: a NUL byte' plot bars nul.tsv
+# a label without any number: of one table, of two without a layer in common
+printf 'layer\thit@1\n0\tnan\n' > none.tsv
+plot hits h.tsv none.tsv > svg 2> note
+is "$(cat note)" "plot: none: has no number in column hit@1, and no curve there"
+printf 'layer\thit@1\n1\t0.5\n' > other.tsv
+plot hits h.tsv h.tsv other.tsv --label A --label B --label B > svg 2> note
+is "$(cat note)" "plot: B: hit@1: left out 2 values of layer at which not all of the 2 runs have a \
+number
+plot: B: has no mean of column hit@1, and no curve there"
 printf 'rank\ten\n1\t-\n' > nan.tsv
 fails 1 'nan.tsv: no number in column "en"' plot ranks nan.tsv
 { printf 'layer'; printf '\tc%d' {1..1000}; echo; } > wide.tsv

@@ -36,6 +36,9 @@ plot curves -q tagged runs/a -o n.svg 2> err       # whose it is, not those of t
 is "$(cat err)" "plot: tagged: is not in the figure: it has none of the fields loss; its own are \
 step, time, tag (--y)"
 plot curves runs/a runs/b -o n.svg 2> err; is "$(cat err)" ""
+plot curves -q runs/a --against tagged -y loss -o n.svg 2> err      # of the reference, too
+is "$(cat err)" "plot: tagged: is not in the figure: it has none of the fields loss; its own are \
+step, time, tag (--y)"
 plot curves runs/a --log-y --width 500 --height 300 -o l.svg
 grep -q '> *900</text>' l.svg && grep -q 'viewBox="0 0 500 300"' l.svg ||
     fail "logarithmic axis, size"
@@ -78,6 +81,9 @@ is "$(cut -f 2- far.tsv | tail -n +2)" "$(printf 'far\t2\t7\t7')"
 plot curves odd.jsonl far.jsonl --label A --label A --tsv t2.tsv > x.svg
 is "$(cut -f 2-4 t2.tsv | tail -n +2)" "$(printf 'A\t1\t9\nA\t2\t4\nA\t2\t7')"
 is "$(grep -c '>A</text>' x.svg)" 1 "entries of the legend"
+# a tab and a line's end in a name are no cell and no row: five columns, as the picture has them
+plot curves odd.jsonl --label $'A\tB\nC' --tsv t2.tsv > x.svg
+is "$(sed -n 2p t2.tsv)" "$(printf 'loss\tA\\x09B\\x0AC\t1\t9\t9')"
 # a narrow picture has room below for the legend of its fullest panel: 2 * 294 + 2 * 18 + 12 pixels
 echo '{"event":"train","step":1,"loss":5,"lr":1}' > lr.jsonl
 plot curves odd.jsonl lr.jsonl -y lr -y loss --width 400 | has 'viewBox="0 0 400 636"'
@@ -234,6 +240,7 @@ printf 'x\ty\n' > d.tsv; fails 1 'd.tsv: no pair' plot tsne -q en=$g/tsne.a.vec 
 printf 'a 1 2\n' > small.vec; fails 1 'en has 8 dimensions, de has 2' plot tsne \
     -q en=$g/tsne.a.vec de=small.vec
 fails 1 'No such' plot tsne en=none.vec
+fails 2 '^plot: --pairs are those of --dict FILE$' plot tsne en=$g/tsne.a.vec --pairs 3
 fails 2 'or two with --dict' plot tsne en=$g/tsne.a.vec --dict d.tsv
 
 # words next to their points: as many pairs as were asked for, and those asked for by name

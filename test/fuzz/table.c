@@ -15,7 +15,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
         if (table_read(&t[0], path) == 0 && table_read(&t[1], path) == 0
             && (!bins || (table_bins(&t[0]) == 0 && table_bins(&t[1]) == 0))) {
             expect(t[0].rows > 0 && t[0].columns > 0);
-            if (n % 3 == 0) table_thin(&t[1], 1 + n % 7);
+            if (n % 3 == 0)
+                table_thin(&t[1], bins ? "middle" : t[1].column[0], 1 + n % 7);
             char *names = table_names(&t[0]);
             for (int k = 1; k <= 2; k++)
                 for (int c = 0; c < t[0].columns && c < 8; c++) {
