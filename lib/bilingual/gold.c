@@ -93,8 +93,7 @@ void gold_score(const struct gold *g, const uint32_t *rank, const struct vectors
         s->weighted1 += weight * (k == 1);
         s->weighted5 += weight * (k && k <= 5);
         s->weighted10 += weight * (k && k <= 10);
-        /* NaN stays NaN */
-        s->weighted_map += k ? weight / k : 0 * weight;
+        s->weighted_map += k ? weight / k : 0;
     }
     /* no word asked: no share */
     double n = g->n ? (double)g->n : NAN;

@@ -172,6 +172,7 @@ static struct vectors *read_text(const char *path, const struct vectors_options 
     bool has_header = false;
     int r;
     while ((r = text_line(t, &line, &n)) > 0) {
+        text_skip_mark(t, &line, &n);
         n = trimmed(line, n);
         /* also "5 3", were it a word and its one number: word2vec's files begin so */
         if (text_lineno(t) == 1 && header(line, n, &want, &dim)) {
@@ -339,10 +340,14 @@ static struct vectors *table(const char *path, const float *x, uint64_t n, uint6
         if (words) {
             nl = p < end ? memchr(p, '\n', (size_t)(end - p)) : NULL;
             if (!nl) {
-                r = err_set("%s: %" PRIu64 " words for %" PRIu64 " vectors", path, i, n);
+                r = p < end ? err_set("%s: the line of word %" PRIu64 " has no end; are the words "
+                                      "complete?",
+                                      path, i + 1)
+                            : err_set("%s: %" PRIu64 " words for %" PRIu64 " vectors", path, i, n);
                 break;
             }
-            len = (size_t)(nl - p);
+            /* a file of words comes from Windows, too */
+            len = (size_t)(nl - p) - (nl > p && nl[-1] == '\r');
             word = valid(v, o, p, &len, &fixed, &cap);
             p = nl + 1;
             if (!len || !word) {

@@ -1228,9 +1228,6 @@ static void two_spaces_are_as_alike_as_all_pairs_say(void **state)
     vectors_free(b);
 }
 
-/* Three words at right angles and one between two of them: of cosines 0 0 0 0 .6 .8 and 0 0 0 0 .8
- * .6 r is (6 * .96 - 1.4 * 1.4) / (6 - 1.4 * 1.4) = 95 / 101. Without the fourth word all cosines
- * are 0: r has no value then, and no interval. */
 /* By hand: cosines 1, 0.8 and 0.8 of the pairs, of the others 0.8, 0.6, 1, 0.6, 0 and 0.6. */
 static void three_pairs_have_the_cosines_and_intervals_of_the_formula(void **state)
 {
@@ -1264,6 +1261,120 @@ static void three_pairs_have_the_cosines_and_intervals_of_the_formula(void **sta
     vectors_free(b);
 }
 
+/* n words of these rows of two numbers, each a pair with itself. */
+static struct vectors *plane_of(const float (*x)[2], uint32_t n, struct word_pairs *p)
+{
+    struct vectors *v = vectors_new(2);
+    p->n = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const char word[] = { (char)('a' + i), 0 };
+        vectors_add(v, word, 1, x[i]);
+        word_pairs_add(p, i, i);
+    }
+    return v;
+}
+
+/* Four and five words: Pearson's r of all pairs' cosines and the jackknife's interval, by a few
+ * lines of Python in double, from the deviations and not from sums of squares. */
+static void few_words_have_the_interval_of_the_formula(void **state)
+{
+    (void)state;
+    static const float x[5][2] = { { 1, 0 }, { 2, 1 }, { 0, 3 }, { -1, 1 }, { 3, -2 } },
+                       z[5][2] = { { 1, 1 }, { 1, 0 }, { -1, 4 }, { -2, 1 }, { 2, -5 } };
+    static const double rsim[] = { 0.7028262113749439, 0.6823606822158262 },
+                        half[] = { 1.042272796372917, 0.4521127359485207 };
+    for (uint32_t n = 4; n <= 5; n++) {
+        struct word_pairs p = { 0 };
+        struct vectors *a = plane_of(x, n, &p), *b = plane_of(z, n, &p);
+        struct similarity r;
+        assert_int_equal(similarity_measure(a, b, &p, &r), 0);
+        assert_near(r.rsim, rsim[n - 4], 1e-6);
+        assert_near(r.rsim_ci, half[n - 4], 1e-5);
+        word_pairs_free(&p);
+        vectors_free(a);
+        vectors_free(b);
+    }
+}
+
+/* Words of one direction, but for 2e-4, have cosines of 1 but for float32's rounding: no spread, on
+ * whichever side. Angles of hundredths have a spread, of 1e-4; its r as above. */
+static void a_side_without_spread_is_named(void **state)
+{
+    (void)state;
+    static const float same[4][2] = { { 1, 0 }, { 1, 2e-4f }, { 1, -2e-4f }, { 1, 4e-4f } },
+                       apart[4][2] = { { 1, 0 }, { 1, 2 }, { 0, 1 }, { -1, 1 } },
+                       near[4][2] = { { 1, 0 }, { 1, 0.02f }, { 1, 0.05f }, { 1, -0.01f } },
+                       none[4][2] = { { 1, 0 }, { 1, 2 }, { 0, 0 }, { -1, 1 } };
+    struct word_pairs p = { 0 };
+    struct vectors *s = plane_of(same, 4, &p), *a = plane_of(apart, 4, &p),
+                   *n = plane_of(near, 4, &p), *o = plane_of(none, 4, &p), *d = vectors_new(3);
+    struct similarity r;
+    assert_int_equal(similarity_measure(s, a, &p, &r), -1);
+    assert_string_equal(err_msg(),
+                        "RSIM is not defined: the similarities of the source words do not vary");
+    assert_int_equal(similarity_measure(a, s, &p, &r), -1);
+    assert_string_equal(err_msg(),
+                        "RSIM is not defined: the similarities of the target words do not vary");
+    assert_int_equal(similarity_measure(n, a, &p, &r), 0);
+    assert_near(r.rsim, -0.36511193560629474, 1e-3);
+    assert_int_equal(similarity_measure(a, o, &p, &r), -1);
+    assert_string_equal(err_msg(),
+                        "\"c\" has a vector of zeros: its similarities are not defined");
+    /* of two spaces of other dimensions RSIM alone: a third number of 0 changes no cosine */
+    for (uint32_t i = 0; i < 4; i++)
+        vectors_add(d, "w", 1, (const float[3]){ apart[i][0], apart[i][1], 0 });
+    assert_int_equal(similarity_measure(n, d, &p, &r), 0);
+    assert_near(r.rsim, -0.36511193560629474, 1e-3);
+    assert_true(isnan(r.cosine) && isnan(r.forward) && isnan(r.backward) && isnan(r.above_ci));
+    word_pairs_free(&p);
+    vectors_free(s); vectors_free(a); vectors_free(n); vectors_free(o); vectors_free(d);
+}
+
+/* Without the first word all cosines of one side are 1: r has no value then, whichever side it
+ * is. */
+static void an_interval_needs_a_spread_without_each_word(void **state)
+{
+    (void)state;
+    static const float one[4][2] = { { 1, 0 }, { 0, 1 }, { 0, 2 }, { 0, 3 } },
+                       apart[4][2] = { { 1, 0 }, { 1, 2 }, { 0, 1 }, { -1, 1 } };
+    struct word_pairs p = { 0 };
+    struct vectors *x = plane_of(one, 4, &p), *z = plane_of(apart, 4, &p);
+    struct similarity r;
+    assert_int_equal(similarity_measure(x, z, &p, &r), 0);
+    assert_true(!isnan(r.rsim) && isnan(r.rsim_ci));
+    assert_int_equal(similarity_measure(z, x, &p, &r), 0);
+    assert_true(!isnan(r.rsim) && isnan(r.rsim_ci));
+    word_pairs_free(&p);
+    vectors_free(x);
+    vectors_free(z);
+}
+
+/* Of targets with one vector the earlier is ranked first, as csls_search lists them. */
+static void of_equal_targets_the_earlier_has_the_better_rank(void **state)
+{
+    (void)state;
+    static const float x[3][2] = { { 1, 0 }, { 0, 1 }, { 1, 0 } };
+    struct word_pairs p = { 0 };
+    struct vectors *a = plane_of(x, 3, &p), *b = plane_of(x, 3, &p);
+    struct gold g;
+    uint32_t rank[3];
+    vectors_index(a);
+    vectors_index(b);
+    FILE *f = fopen("equal", "w");
+    fputs("a\tc\nb\tb\nc\ta\n", f);
+    fclose(f);
+    assert_int_equal(gold_read("equal", a, b, GOLD_SOURCE, &g), 0);
+    assert_int_equal(gold_ranks(&g, a, b, NULL, CSLS_NN, 1, rank), 0);
+    assert_true(rank[0] == 2 && rank[1] == 1 && rank[2] == 1);
+    gold_free(&g);
+    word_pairs_free(&p);
+    vectors_free(a);
+    vectors_free(b);
+}
+
+/* Three words at right angles and one between two of them: of cosines 0 0 0 0 .6 .8 and 0 0 0 0 .8
+ * .6 r is (6 * .96 - 1.4 * 1.4) / (6 - 1.4 * 1.4) = 95 / 101. Without the fourth word all cosines
+ * are 0: r has no value then, and no interval. */
 static void words_that_one_word_alone_tells_apart_have_no_interval(void **state)
 {
     (void)state;
@@ -1310,6 +1421,10 @@ int main(void)
         cmocka_unit_test(pairs_without_a_score_are_passed_over),
         cmocka_unit_test(two_spaces_are_as_alike_as_all_pairs_say),
         cmocka_unit_test(three_pairs_have_the_cosines_and_intervals_of_the_formula),
+        cmocka_unit_test(few_words_have_the_interval_of_the_formula),
+        cmocka_unit_test(a_side_without_spread_is_named),
+        cmocka_unit_test(an_interval_needs_a_spread_without_each_word),
+        cmocka_unit_test(of_equal_targets_the_earlier_has_the_better_rank),
         cmocka_unit_test(words_that_one_word_alone_tells_apart_have_no_interval),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -86,6 +86,26 @@ static void the_advanced_map(void **state)
     st_close(f);
 }
 
+/* By hand, with axes that the map keeps: pairs (1, 0) and (0, e) on both sides have Gram matrices
+ * diag(1, e^2), which whiten to singular values of 1 and 1, and nothing is re-weighted: the cosine
+ * of (1, 0) and (0.6, 0.8) stays 0.6. At e = 0 the second axis has no variance, is left as it is,
+ * and has the singular value 0, whose power 0 is 1. */
+static void axes_of_little_variance_are_whitened_and_of_none_are_left(void **state)
+{
+    (void)state;
+    static const float e[] = { 0.01f, 1e-4f, 0 };
+    for (int i = 0; i < 3; i++) {
+        float x[6] = { 1, 0, 0, e[i], 0.6f, 0.8f }, z[4] = { 1, 0, 0, e[i] };
+        struct word_pairs p = { 0 };
+        word_pairs_add(&p, 0, 0);
+        if (e[i] > 0) word_pairs_add(&p, 1, 1);
+        assert_int_equal(map_advanced(x, 3, z, 2, 2, &p, e[i] > 0 ? REWEIGHT : 0), 0);
+        assert_near(x[0] * x[4] + x[1] * x[5], 0.6, 1e-5);
+        assert_near(x[0] * z[0] + x[1] * z[1], 1, 1e-5);
+        word_pairs_free(&p);
+    }
+}
+
 static void a_round_of_self_learning(void **state)
 {
     (void)state;
@@ -184,7 +204,9 @@ static void the_share_grows_where_nothing_improves(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_advanced_map), cmocka_unit_test(a_round_of_self_learning),
+        cmocka_unit_test(the_advanced_map),
+        cmocka_unit_test(axes_of_little_variance_are_whitened_and_of_none_are_left),
+        cmocka_unit_test(a_round_of_self_learning),
         cmocka_unit_test(the_share_grows_where_nothing_improves) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

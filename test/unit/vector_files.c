@@ -162,8 +162,11 @@ static void lines_end_in_any_blanks(void **state)
     (void)state;
     static const char *const text[] = { "2 2\r\na 1 2\r\nb c 3 -4\r\n", "a 1 2\r\nb c 3 -4\r\n",
                                         "2 2 \na  1\t 2\t\nb c \t3  -4 \t \n",
-                                        "a 1 2 \r\nb c\t3\t-4\t\r\n" };
-    for (int k = 0; k < 4; k++) {
+                                        "a 1 2 \r\nb c\t3\t-4\t\r\n",
+                                        /* a byte order mark is no part of the first line */
+                                        "\xEF\xBB\xBF" "2 2\r\na 1 2\r\nb c 3 -4\r\n",
+                                        "\xEF\xBB\xBF" "a 1 2\nb c 3 -4\n" };
+    for (int k = 0; k < 6; k++) {
         file("ends.vec", text[k], strlen(text[k]));
         struct vectors *v = read_all("ends.vec", NULL);
         assert_string_equal(words(v), "a b c ");
@@ -308,7 +311,8 @@ static void arrays_have_a_shape_and_a_word_a_row(void **state)
     static const char two[] = HEAD("<f4", "(2, 2)");
     static const struct { const char *head; size_t data; const char *lines, *expected; } bad[] = {
         { two, 16, "a\n", "x.npy: 1 words for 2 vectors" },
-        { two, 16, "a\nb", "x.npy: 1 words for 2 vectors" },
+        { two, 16, "a\nb", "x.npy: the line of word 2 has no end; are the words complete?" },
+        { two, 16, "a\n\r\n", "x.npy: word 2 is empty or not UTF-8" },
         { two, 16, "", "x.npy: 0 words for 2 vectors" },
         { two, 16, "a\n\n", "x.npy: word 2 is empty or not UTF-8" },
         { two, 16, "\nb\n", "x.npy: word 1 is empty or not UTF-8" },
@@ -336,7 +340,7 @@ static void arrays_have_a_shape_and_a_word_a_row(void **state)
     }
     static const char *const good[] = { two, HEAD("=f4", "(2, 2,)"), HEAD("<f4", " ( 2 , 2 )") };
     for (int i = 0; i < 3; i++) {
-        array(good[i], 16, i ? NULL : "a b\nc\n");
+        array(good[i], 16, i ? NULL : "a b\r\nc\n");
         struct vectors *v = read_all("x.npy", NULL);
         /* without words their numbers, from 0 */
         assert_string_equal(words(v), i ? "0 1 " : "a b c ");
