@@ -126,6 +126,21 @@ static int peer_spelling(int argc, char **argv, char **out, char **made)
     return n;
 }
 
+/* Was something asked for that multi-bleu.perl does not know? */
+static bool not_of_multi(void)
+{
+    static const struct opt *const groups[] = { scoring_rows, scoring_chrf_rows, scoring_ter_rows,
+                                                scoring_test_rows, scoring_output_rows };
+    static const char *const names[] = { "tokenize", "language-pair", "smooth-method",
+                                         "smooth-value", "replace-invalid" };
+    char asked[64];
+    bool other = o.inputs.n > 1 || o.num_refs > 1;
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
+        other |= prog_asked(groups[i], asked);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) other |= prog_asked_for(names[i]);
+    return other;
+}
+
 static int check_usage(const struct args *a)
 {
     const char *colour = getenv("NO_COLOR");
@@ -142,11 +157,10 @@ static int check_usage(const struct args *a)
                           "--test-set NAME");
     if (o.num_refs > 1 && a->n > 1)
         return prog_usage("--num-refs takes a single reference file, not %d", a->n);
-    if (o.multi
-        && (s.sentence || s.confidence || scoring_paired(&s) || o.inputs.n > 1 || o.num_refs > 1
-            || prog_given("metrics") || prog_given("tokenize") || prog_given("smooth-method")))
+    if (o.multi && not_of_multi())
         return prog_usage(
             "--multi takes only -lc, one -i FILE and references, as multi-bleu.perl does");
+    if (o.echo.n && as_rows.row) return prog_usage("--echo has no scores for --row");
     if (as_rows.row && (s.sentence || scoring_paired(&s) || o.inputs.n > 1))
         return prog_usage("--row is for the scores of one system's text");
     /* As sacreBLEU: colours for a terminal, unless NO_COLOR (no-color.org) says otherwise. */

@@ -459,6 +459,20 @@ static int run(void)
     return rc;
 }
 
+/* Options of another map would be passed over in silence. -1: there are none. */
+static int check_map(void)
+{
+    static const struct { const char *option; int map; } only[] = {
+        { "rounds", INDUCE_PROCRUSTES }, { "restarts", INDUCE_VECMAP }, { "keep", INDUCE_VECMAP },
+        { "patience", INDUCE_VECMAP },   { "reweight", INDUCE_VECMAP }
+    };
+    for (size_t i = 0; i < sizeof only / sizeof *only; i++)
+        if (o.map != only[i].map && prog_asked_for(only[i].option))
+            return prog_usage("--%s is for --map %s", only[i].option,
+                              only[i].map == INDUCE_VECMAP ? "vecmap" : "procrustes");
+    return -1;
+}
+
 int main(int argc, char **argv)
 {
     struct args args;
@@ -478,6 +492,10 @@ int main(int argc, char **argv)
     if (o.src.n > 1 && (!o.eval || o.out || o.reverse || o.out_src || o.out_tgt || o.of.n))
         return prog_usage("several layers are only measured: with --eval, and without --output, "
                           "--reverse, --map-src, --map-tgt and --of");
+    if (o.of.n && o.eval && !o.out)
+        return prog_usage("--of is of the dictionary, which --eval writes only with --output");
+    if (!o.eval && prog_asked_for("gold")) return prog_usage("--gold is of --eval GOLD");
+    if ((status = check_map()) >= 0) return status;
     if (as_rows.row && !o.eval)
         return prog_usage("--row needs --eval GOLD, which it has the measures of");
     if (o.src_cooc.n != o.tgt_cooc.n)

@@ -210,6 +210,14 @@ int main(int argc, char **argv)
     if (args.n || !o.from_cooc.n == !o.model)
         return prog_usage(
             "either --model DIR or --from-cooc FILE is needed, and no other argument");
+    char asked[64];
+    if (prog_asked(o.model ? count_rows : model_rows, asked))
+        return prog_usage("--%s is for --%s, not for --%s", asked,
+                          o.model ? "from-cooc" : "model", o.model ? "model" : "from-cooc");
+    if (o.lang && !o.text && !o.alone)
+        return prog_usage("--lang needs --text or --alone; the embedding table is of all "
+                          "languages");
+    if (o.of && !o.text && !o.alone) return prog_usage("--of is of --text FILE");
     if (o.words && o.text && o.of != WORDS)
         return prog_usage("--words and --text can be combined only with --of words");
     if (o.alone && (o.text || o.words || o.of != TOKENS))

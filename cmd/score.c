@@ -352,18 +352,35 @@ static int compare(const char *path)
     return rc;
 }
 
+/* Options that what is asked for does not read. -1: none; else the status of wrong usage. */
+static int check_others(void)
+{
+    const struct opt *const scoring[] = { rows_of_all, resampling_rows, squad2_rows };
+    char asked[64];
+    for (int i = 0; i < 3 && (o.compare || o.log); i++)
+        if (prog_asked(scoring[i], asked))
+            return prog_usage("--%s is not for %s", asked, o.compare ? "--compare" : "--log");
+    if (!o.compare && (o.pair.n || o.tsv))
+        return prog_usage("--%s is for --compare", o.pair.n ? "pair" : "tsv");
+    if (!o.log && o.unigram) return prog_usage("--unigram is for --log");
+    if (o.log && o.compare) return prog_usage("--log and --compare exclude each other");
+    if (!o.na_prob && prog_asked_for("na-threshold"))
+        return prog_usage("--na-threshold is of the probabilities of --na-prob FILE");
+    return -1;
+}
+
 int main(int argc, char **argv)
 {
     struct args args;
     int status = prog_start(&prog, groups, argc, argv, &args);
-    if (status >= 0) return status;
+    if (status >= 0 || (status = check_others()) >= 0) return status;
     if (o.compare) {
         if (as_rows.row) return prog_usage("--row is not for --compare, which reads such rows");
         if (args.n > 1) return prog_usage("--compare reads one file of results, or standard input");
         return compare(args.n ? args.v[0] : "-") < 0 ? prog_fail() : prog_end();
     }
     if (o.log) {
-        if (args.n || o.metric >= 0) return prog_usage("--log reads one log, and nothing else");
+        if (args.n) return prog_usage("--log reads one log, and nothing else");
         return print_log(o.log) < 0 ? prog_fail() : prog_end();
     }
     if (o.metric < 0) return prog_usage("--metric NAME is needed: " TASK_METRICS);

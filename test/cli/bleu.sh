@@ -183,3 +183,9 @@ fails 2 'seed' bleu r --seed x
 fails 2 'tokenize' bleu r --tokenize mecab
 fails 2 'exclude' bleu r --paired-bs --paired-ar -i h r
 fails 2 'multi' bleu r --multi -sl
+# what multi-bleu.perl has not, and would be passed over in silence
+for other in '-w 4' -b '-f text' '--chrf-beta 3' --ter-normalized '--seed 3' --replace-invalid \
+    '--smooth-value 1' '-l en-zh' '-nr 2' '-i h r'; do
+    fails 2 '^bleu: --multi takes only -lc, one -i FILE and references' bleu r --multi $other
+done
+fails 2 '^bleu: --echo has no scores for --row$' bleu -t wmt14 -l en-de --echo src --row 1,a,b

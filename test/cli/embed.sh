@@ -142,6 +142,11 @@ is "$(lows 14 | embed -q --model run --text - --lang aa | cut -d ' ' -f 1 | past
 fails 2 'only with --of words' embed --model run --text text --words words --lang aa
 fails 2 'pool first is for' embed --model run --text text --lang aa --of words --pool first
 fails 2 'pool first is for' embed --model run --pool first
+# what would be passed over: options of counts for a model's vectors, a text's for its table
+fails 2 '^embed: --dim is for --from-cooc, not for --model$' embed --model run --dim 5
+fails 2 '^embed: --words is for --model, not for --from-cooc$' embed --from-cooc x --words words
+fails 2 '^embed: --lang needs --text or --alone' embed --model run --lang aa
+fails 2 '^embed: --of is of --text FILE$' embed --model run --of sentences
 fails 2 'needs --text or --alone' embed --model run --layer 1
 fails 2 'works on tokens' embed --model run --alone --lang aa --of words
 

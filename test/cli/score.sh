@@ -190,6 +190,16 @@ fails 2 '.--pred is given 2 times, more often than gold files .1.' score -m accu
 fails 2 'against is given 3 times, more .*2' score -m accuracy en=gold de=gold -p en=a \
     -p de=a --against en=a --against de=a --against fr=a
 fails 2 'metric NAME is needed' score gold
+# what would be passed over
+fails 2 '^score: --json is not for --compare$' score --compare --json rows
+fails 2 '^score: --metric is not for --log$' score --log x -m accuracy
+fails 2 '^score: --seed is not for --compare$' score --compare --seed 2 rows
+fails 2 '^score: --na-prob is not for --log$' score --log x --na-prob p
+fails 2 '^score: --pair is for --compare$' score -m accuracy --pair a=b gold
+fails 2 '^score: --tsv is for --compare$' score -m accuracy --tsv gold
+fails 2 '^score: --unigram is for --log$' score -m accuracy --unigram u gold
+fails 2 '^score: --log and --compare exclude each other$' score --compare --log x rows
+fails 2 '^score: --na-threshold is of the probabilities' score -m squad2 --na-threshold 0 gold
 fails 2 'a gold file is needed' score -m accuracy
 fails 2 'with several gold files' score -m accuracy en=gold de=gold
 

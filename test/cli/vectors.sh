@@ -55,6 +55,17 @@ is "$(dict-induce -q --src few.vec --tgt few.vec -k 3 --method nn --min-score 0.
 fails 1 'no source word begins with "_"' dict-induce -q --src few.vec --tgt few.vec --initial _
 fails 2 'seed-dict needs a map to learn' dict-induce -q --src few.vec --tgt few.vec --seed-dict d
 fails 2 'identical needs a map to learn' dict-induce -q --src few.vec --tgt few.vec --identical
+# what another map, or no --eval, would pass over
+for other in '--restarts 2' '--keep 0.5' '--patience 3' '--reweight 1'; do
+    fails 2 "^dict-induce: ${other% *} is for --map vecmap\$" dict-induce -q --src few.vec \
+        --tgt few.vec --map procrustes $other
+done
+fails 2 '^dict-induce: --rounds is for --map procrustes$' dict-induce -q --src few.vec \
+    --tgt few.vec --rounds 2
+fails 2 '^dict-induce: --gold is of --eval GOLD$' dict-induce -q --src few.vec --tgt few.vec \
+    --gold both
+fails 2 '^dict-induce: --of is of the dictionary, which' dict-induce -q --src few.vec \
+    --tgt few.vec --of a --eval d
 fails 2 'needs --map none' dict-induce -q --src few.vec --tgt few.vec --initial ▁ --map vecmap
 
 echo "# RSIM is SciPy's; mean cosine and alignment NumPy's"
