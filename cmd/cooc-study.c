@@ -50,9 +50,12 @@ static const struct prog prog = {
 static int read_pairs(const struct cooc *a, const struct cooc *b, struct cooc_compare_pairs *p)
 {
     /* One of the three is given (main). */
-    return o.pairs     ? cooc_compare_read_pairs(o.pairs, a, b, p)
-           : o.phrases ? cooc_compare_read_phrases(o.phrases, a, b, p)
-                       : cooc_compare_from_dictionary(o.dict, a, b, p);
+    int r = o.pairs     ? cooc_compare_read_pairs(o.pairs, a, b, p)
+            : o.phrases ? cooc_compare_read_phrases(o.phrases, a, b, p)
+                        : cooc_compare_from_dictionary(o.dict, a, b, p);
+    if (r == 0 && p->repeated)
+        msg_note("left out %llu lines that repeat an earlier one", (unsigned long long)p->repeated);
+    return r;
 }
 
 static int correlation(const struct cooc *a, const struct cooc *b, FILE *f)
@@ -158,5 +161,7 @@ int main(int argc, char **argv)
             "two .cooc files are needed, and one of --pairs, --phrase-table, --dict and --ranks");
     if (o.correlation && o.ranks)
         return prog_usage("--correlation needs --pairs, --phrase-table or --dict");
+    if ((o.correlation || o.ranks) && prog_asked_for("bin"))
+        return prog_usage("--bin is not for --%s", o.ranks ? "ranks" : "correlation");
     return run(&args) < 0 ? prog_fail() : prog_end();
 }

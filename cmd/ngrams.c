@@ -57,8 +57,8 @@ static int lengths(const char *s)
     /* "%c" finds what follows the numbers: "2-5x" is not taken for 2-5. Two digits: what does not
      * fit an int would be any number. */
     int n = sscanf(s, "%2d-%2d%c", &o.n.least, &o.n.longest, &end);
-    /* "3": both ends */
-    if (n == 1 && !strchr(s, '-')) {
+    /* "3": both ends, and nothing behind it, as in "3,5" or "3x" */
+    if (n == 1 && sscanf(s, "%2d%c", &o.n.least, &end) == 1) {
         o.n.longest = o.n.least;
         n = 2;
     }
@@ -118,6 +118,8 @@ int main(int argc, char **argv)
     if (lengths(o.lengths) < 0)
         return prog_usage("-n %s: expected A-B or A with 2 <= A <= B <= %d", o.lengths,
                           NGRAMS_LONGEST);
+    if (o.n.top >= 0 && prog_asked_for("cover"))
+        return prog_usage("--cover is the number without --top; give one of them");
     o.n.score = (enum ngrams_score)o.score;
     o.n.threads = prog_threads();
     int std_in = 0;

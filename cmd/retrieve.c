@@ -183,6 +183,8 @@ int main(int argc, char **argv)
             "--src and --tgt must be given the same number of times, and nothing else");
     if (prog_given("mine") && (o.src.n > 1 || o.table))
         return prog_usage("--mine takes one --src and one --tgt, and no --table");
+    if (how[o.score] == CSLS_NN && prog_asked_for("neighbours"))
+        return prog_usage("--neighbours is of the margin: --score ratio or distance");
     /* A cosine is at most 1; whoever asks for more has a margin in mind. */
     if (prog_given("mine") && how[o.score] == CSLS_NN && o.mine > 1)
         return prog_usage("--mine %g: no cosine is above 1; for a margin pass --score ratio or "

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
+#include "common/hashmap.h"
 #include "common/mem.h"
 #include "common/text/text.h"
 #include "lib/cooc/export.h"
@@ -125,6 +126,7 @@ static int phrases(struct text *t, const char **a, size_t *a_len, const char **b
     size_t n;
     int r = text_line(t, a, &n);
     if (r <= 0) return r;
+    text_skip_mark(t, a, &n);
     const char *first = memmem(*a, n, " ||| ", 5), *end = *a + n;
     const char *second = first ? memmem(first + 5, (size_t)(end - first) - 5, " ||| ", 5) : NULL;
     if (!second)
@@ -157,10 +159,29 @@ static int columns(struct text *t, const char **a, size_t *a_len, const char **b
     return 1;
 }
 
+/* Translations of pairs that were met: numbers, from 1, of what stands on either side, and of those
+ * two numbers. */
+struct met { struct hashmap a, b, both; };
+
+static uint32_t number(struct hashmap *m, uint32_t i, uint32_t j)
+{
+    return hashmap_add(m, (uint64_t)i << 32 | j, (uint32_t)m->n + 1);
+}
+
+/* Is it there already? Enters it otherwise. */
+static bool meet(struct met *m, const uint32_t i[2], const uint32_t j[2])
+{
+    uint32_t x = number(&m->a, i[0], i[1]), y = number(&m->b, j[0], j[1]);
+    size_t before = m->both.n;
+    number(&m->both, x, y);
+    return m->both.n == before;
+}
+
 static int read_pairs(const char *path, bool table, const struct cooc *a, const struct cooc *b,
                       struct cooc_compare_pairs *p)
 {
     struct sides s;
+    struct met met = { 0 };
     const char *x, *y;
     size_t xn, yn;
     memset(p, 0, sizeof *p);
@@ -184,9 +205,14 @@ static int read_pairs(const char *path, bool table, const struct cooc *a, const 
         }
         if (i[0] == VOCAB_UNK || i[1] == VOCAB_UNK || j[0] == VOCAB_UNK || j[1] == VOCAB_UNK)
             p->unknown++;
+        /* once, however often it is listed: a mean is over pairs */
+        else if (meet(&met, i, j)) p->repeated++;
         else if (count(a, i[0], i[1], &xa) < 0 || count(b, j[0], j[1], &xb) < 0) r = -1;
         else add(p, xa, xb * s.scale);
     }
+    hashmap_free(&met.a);
+    hashmap_free(&met.b);
+    hashmap_free(&met.both);
     close_sides(&s);
     if (r < 0) cooc_compare_free(p);
     return r < 0 ? -1 : 0;
@@ -262,9 +288,8 @@ struct moments { uint64_t n; double d, dd, r, rr, mass; };
 static void interval(uint64_t n, double sum, double squares, double *mean, double *half)
 {
     *mean = sum / (double)n;
-    /* the difference of two large sums may be negative by rounding */
-    /* n = 1: no interval */
-    double var = n > 1 ? fmax(0, (squares - sum * *mean) / (double)(n - 1)) : 0;
+    /* the difference of two large sums may be negative by rounding; one pair has no deviation */
+    double var = n > 1 ? fmax(0, (squares - sum * *mean) / (double)(n - 1)) : NAN;
     *half = 1.96 * sqrt(var / (double)n);
 }
 

@@ -13,7 +13,7 @@ struct cooc_compare_pair { double a, b; };
 struct cooc_compare_sums { double n, a, b, aa, bb, ab, difference; };
 struct cooc_compare_pairs {
     struct cooc_compare_pair *v; size_t n, cap;
-    uint64_t lines, unknown, multiword, small;
+    uint64_t lines, unknown, multiword, repeated, small;
     uint64_t asked; double asked_mass;       /* pairs that a has, and their X */
     struct cooc_compare_sums each, mass;
 };
@@ -22,8 +22,9 @@ struct cooc_compare_pairs {
 double cooc_compare_scale(const struct cooc *a, const struct cooc *b);
 
 /* From lines "w1 w2<TAB>v1 v2[<TAB>...]": translations of pairs of adjacent words. Lines with a
- * word that a vocabulary lacks are counted in `unknown`; pairs with an X of 1 or less on a side,
- * whose logarithm breaks the ratio, in `small`. -1 with a message. */
+ * word that a vocabulary lacks are counted in `unknown`, those that stand there already in
+ * `repeated`; pairs with an X of 1 or less on a side, whose logarithm breaks the ratio, in `small`.
+ * -1 with a message. */
 int cooc_compare_read_pairs(const char *path, const struct cooc *a, const struct cooc *b,
                             struct cooc_compare_pairs *p);
 /* The same from a phrase table, "w1 w2 ||| v1 v2 ||| scores" (Moses, OPUS); lines without exactly
@@ -39,7 +40,7 @@ int cooc_compare_from_dictionary(const char *path, const struct cooc *a, const s
 struct cooc_compare_bin {
     double low, high;                        /* of log a + log b, natural logarithms */
     uint64_t n;
-    /* mean of |log a - log b|, and half its 95% interval (1.96 s / sqrt n; 0 for n = 1) */
+    /* mean of |log a - log b|, and half its 95% interval (1.96 s / sqrt n; NaN for n = 1) */
     double difference, difference_ci;
     double ratio, ratio_ci;                  /* of |log a - log b| / (log a + log b) */
     double share;                            /* of a + b, in this bin */

@@ -87,10 +87,11 @@ fails 1 'different words do not fit in --memory' ngrams --memory 2M <(seq 300000
 printf 'a b\nc \377 d\n' > bad; fails 1 'bad:2: byte 3 is not UTF-8' ngrams bad -o no
 fails 1 'none: ' ngrams none -o no
 fails 1 'a list has one language' ngrams en=big de=big -o no
-for n in 1 1-3 3-2 2-9 x 2- 4294967298 2-4294967299; do
-    fails 2 'expected A-B' ngrams -n $n big
+for n in 1 1-3 3-2 2-9 x 2- 4294967298 2-4294967299 3,5 "3 5" 3x; do
+    fails 2 'expected A-B' ngrams -n "$n" big
 done
 fails 2 'standard input can be given only once' ngrams - en=-
+fails 2 '^ngrams: --cover is the number without --top' ngrams --top 5 --cover 0.2 big
 fails 1 'cannot|No such' ngrams --tmp nowhere big -o no
 [ ! -e no ] || fail "something was written"
 is "$(ngrams -q < /dev/null)" ""

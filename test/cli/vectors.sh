@@ -351,12 +351,24 @@ printf 'a b\tA B\na c\tA C\nb c\tB C\n' > three.tsv
 is "$(cooc-study -q --correlation --pairs three.tsv one.cooc two.cooc |
     tail -n 1)" "$(printf '2.000000\t3\t0.666667\t0.857143\tnan\tnan\t0.346574\t-0.346574')"
 # the same in bins: a and b are 4 2 and 2 2, and 1 0, which is left out; log a + log b is 3 ln 2 and
-# 2 ln 2, the difference ln 2 and 0, the ratio 1/3 and 0; 1.96 s / sqrt 2 is 0.98 ln 2 and 0.98 / 3
+# 2 ln 2, the difference ln 2 and 0, the ratio 1/3 and 0; 1.96 s / sqrt 2 is 0.98 ln 2 and 0.98 / 3,
+# and of one pair there is no s
 cooc-study --pairs three.tsv one.cooc two.cooc 2> note > got
 is "$(cat note)" "cooc-study: 3 lines, left out 0 with an unknown word and 0 with several words on \
 a side; of 3 pairs, 1 (33.3%) left out: a count of 1 or less"
-is "$(sed 1d got)" "$(printf '%s\t%s\t%d\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\n' 0 2 1 0 0 0 0 0.4 \
-    2 4 1 0.693147 0 0.333333 0 0.6 0 4 2 0.346574 0.679284 0.166667 0.326667 1)"
+is "$(sed 1d got)" "$(printf '%s\t%s\t%d\t%.6f\t%.6f\t%.6f\t%.6f\t%.6f\n' 0 2 1 0 nan 0 nan 0.4 \
+    2 4 1 0.693147 nan 0.333333 nan 0.6 0 4 2 0.346574 0.679284 0.166667 0.326667 1)"
+# a pair that is listed again counts once; the same words as another pair's are no repetition
+{ cat three.tsv; printf 'a b\tA B\t0.5\na c\tA C\n'; } > again.tsv
+cooc-study --pairs again.tsv one.cooc two.cooc 2> note > got.again; same got got.again
+is "$(head -n 1 note)" "cooc-study: left out 2 lines that repeat an earlier one"
+is "$(printf 'a b\tA B\na b\tA C\na c\tA B\na c\tA C\n' |
+    cooc-study --correlation --pairs - one.cooc two.cooc 2>&1 | cut -f 2 | tail -n 1)" 4
+printf '\xEF\xBB\xBFa b ||| A B ||| 1\n' > phrases
+is "$(cooc-study -q --phrase-table phrases one.cooc two.cooc | cut -f 3 | tail -n 1)" 1
+fails 2 '^cooc-study: --bin is not for --ranks$' cooc-study --ranks --bin 3 one.cooc two.cooc
+fails 2 '^cooc-study: --bin is not for --correlation$' cooc-study --correlation --bin 3 \
+    --pairs three.tsv one.cooc two.cooc
 printf 'b c\tB C\na x\tA B\n' > rare.tsv
 fails 1 'rare.tsv: no pair is counted more than once in both languages \(2 lines, 1 with an '\
 'unknown word, 0 of other than two words\)' cooc-study --pairs rare.tsv one.cooc two.cooc
@@ -447,6 +459,7 @@ fails 1 'standard input:1: byte 5 is not UTF-8; run iconv or pass --replace-inva
 fails 1 'expected four words' sh -c "echo a b c | analogy --vec $g/a.vec > /dev/null"
 fails 1 '8 dimensions, .* has 20' retrieve --src "$g/a.vec" --tgt de.vec -o out
 fails 2 'no cosine is above 1; for a margin' retrieve --src "$g/p.vec" --tgt "$g/q.vec" --mine 1.05
+fails 2 '^retrieve: --neighbours is of the margin' retrieve --src "$g/p.vec" --tgt "$g/q.vec" -k 3
 fails 2 'takes one' retrieve --src "$g/p.vec" --tgt "$g/q.vec" --table --mine 1
 fails 2 'the same number of times' retrieve --src "$g/p.vec" --tgt "$g/q.vec" --src "$g/p.vec"
 fails 1 'nan.vec:1: "nan"' retrieve --src nan.vec --tgt nan.vec -o out

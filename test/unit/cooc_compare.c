@@ -42,6 +42,12 @@ static void bins_by_hand(void **state)
     /* deviations from 1.25: -1.25, -0.25, 0.75, 0.75; s^2 = 2.75 / 3 */
     assert_near(bin[2].difference_ci, 1.96 * sqrt(2.75 / 3) / 2, 1e-6);
     free(bin);
+    /* one pair has no deviation, and so no interval */
+    p.n = 1;
+    assert_int_equal(cooc_compare_bins(&p, 2, &bin), 2);
+    assert_true(bin[0].difference == 0 && bin[0].ratio == 0 && bin[0].share == 1);
+    assert_true(isnan(bin[0].difference_ci) && isnan(bin[0].ratio_ci));
+    free(bin);
 }
 
 static struct cooc *counted(const char *x, const char *y)
