@@ -341,6 +341,10 @@ plot bins b.tsv > svg
 is "$(fields)" "pairs in the bin share of all co-occurrences "
 is "$(data d0_0)" "1 5 5 5 5
 4 600 600 600 600"
+# a table of that last line alone has no bin
+sed 2,3d b.tsv > no.tsv; fails 1 '^plot: no.tsv: no bins; expected what cooc-study prints' \
+    plot bins no.tsv
+plot bins b.tsv > svg
 # pairs are on a logarithmic axis, shares are not
 is "$(grep -E '^(un)?set logscale y' script | tr '\n' ' ')" "set logscale y unset logscale y "
 
@@ -392,6 +396,22 @@ plot bars b.tsv --title T --width 700 --height 630 > svg
 is "$(size); $(frames | cut -d , -f 1,6); $(key)" "700 630; 58 189 340 568; 632 572"
 is "$(grep -c '^unset label 1$' script)" 1
 
+printf 'layer\thit@1\n0\t0.5\n' > h.tsv
+# tables from Windows are those from elsewhere; a number has 63 characters at most
+sed 's/$/\r/' b.tsv > windows.tsv; plot bars b.tsv > svg; cp script want
+plot bars windows.tsv > svg; same script want
+sed 's/$/\r/' h.tsv > windows.tsv; plot hits windows.tsv --tsv t.tsv > svg
+is "$(sed 1d t.tsv | cut -f 1,3,4 | tr '\t' ' ')" "Hit@1 0 0.5"
+zeros=$(printf '0%.0s' {1..61})
+printf 'group\tbar\tvalue\na\tb\t1.%s\n' "$zeros" > long.tsv; plot bars long.tsv > svg
+is "$(data d0_0)" "0 1 1 1"
+printf 'group\tbar\tvalue\na\tb\t1.0%s\n' "$zeros" > long.tsv
+fails 1 'is not a number that can be drawn' plot bars long.tsv
+# a name that is nothing but an ending stays; a legend has a third of the picture at most
+cp h.tsv .tsv; plot hits .tsv > svg; is "$(drawn | sed 's/.* title//')" ' ".tsv"'
+printf 'group\tbar\tvalue\na\t%s\t1\n' "$zeros" > long.tsv; plot bars long.tsv --width 300 > svg
+is "$(frames)" "58 182 40 262"
+
 echo "# words in the plane: one scale, 8% of room, frame, key, what is written below"
 # every word is 5.69 times the font's size: 0.42 0.99 0.99 0.79 0.65 0.8 1.05 and 0 of a mark above
 words='iW%Aaé一'$(printf '\u0300')
@@ -402,6 +422,10 @@ vec() {
 }
 for l in a b; do vec $l 12 | sed "s/^\([ab]\)\([0-9]*\) \(.*\..*\)/\1\2$words \3/" > $l.vec; done
 for i in 1 2 3 4 5; do printf '%s\t%s\n' "a$i$words" "b$((i + 1))$words"; done > d.tsv
+# of two components of two dimensions nothing of the variance is left out
+awk 'NR == 1 { $2 = 2 } { NF = NR == 1 ? 2 : 3; print }' a.vec > flat.vec
+plot tsne --perplexity 2 --iterations 1 --components 2 en=flat.vec 2> note > svg
+grep -q '^plot: 12 points; 2 components have 100.0% of the variance; exact' note || fail "$(cat note)"
 tsne() { plot tsne -q --perplexity 2 --iterations 20 "$@" > svg; }
 tsne en=a.vec de=b.vec --dict d.tsv --tsv t.tsv --title T
 # view: the ranges and the pixels within the frame
@@ -505,7 +529,6 @@ for row in 301:C0:0.40 501:C0:0.25 1001:D8:0.25; do
         "$ink $size "
 done
 
-printf 'layer\thit@1\n0\t0.5\n' > h.tsv
 printf 'layer\thit@1\n0\t0\0\n' > nul.tsv; fails 1 'nul.tsv:2: a NUL byte' plot hits nul.tsv
 printf 'group\tbar\tvalue\na\tb\t1\0009\n' > nul.tsv
 fails 1 'nul.tsv:2: a NUL byte' plot bars nul.tsv
