@@ -409,7 +409,8 @@ printf 'group\tbar\tvalue\na\tb\t1.0%s\n' "$zeros" > long.tsv
 fails 1 'is not a number that can be drawn' plot bars long.tsv
 # a name that is nothing but an ending stays; a legend has a third of the picture at most
 cp h.tsv .tsv; plot hits .tsv > svg; is "$(drawn | sed 's/.* title//')" ' ".tsv"'
-printf 'group\tbar\tvalue\na\t%s\t1\n' "$zeros" > long.tsv; plot bars long.tsv --width 300 > svg
+printf 'group\tbar\tvalue\na\t%s\t1\n' "$zeros" > long.tsv
+plot bars long.tsv --width 300 > svg
 is "$(frames)" "58 182 40 262"
 
 echo "# words in the plane: one scale, 8% of room, frame, key, what is written below"
@@ -425,7 +426,8 @@ for i in 1 2 3 4 5; do printf '%s\t%s\n' "a$i$words" "b$((i + 1))$words"; done >
 # of two components of two dimensions nothing of the variance is left out
 awk 'NR == 1 { $2 = 2 } { NF = NR == 1 ? 2 : 3; print }' a.vec > flat.vec
 plot tsne --perplexity 2 --iterations 1 --components 2 en=flat.vec 2> note > svg
-grep -q '^plot: 12 points; 2 components have 100.0% of the variance; exact' note || fail "$(cat note)"
+grep -q '^plot: 12 points; 2 components have 100.0% of the variance; exact' note ||
+    fail "$(cat note)"
 tsne() { plot tsne -q --perplexity 2 --iterations 20 "$@" > svg; }
 tsne en=a.vec de=b.vec --dict d.tsv --tsv t.tsv --title T
 # view: the ranges and the pixels within the frame
