@@ -459,6 +459,25 @@ fails 1 'standard input:1: byte 5 is not UTF-8; run iconv or pass --replace-inva
 fails 1 'expected four words' sh -c "echo a b c | analogy --vec $g/a.vec > /dev/null"
 fails 1 '8 dimensions, .* has 20' retrieve --src "$g/a.vec" --tgt de.vec -o out
 fails 2 'no cosine is above 1; for a margin' retrieve --src "$g/p.vec" --tgt "$g/q.vec" --mine 1.05
+# by hand, of vectors of length 1 and s = sqrt 1/2: a - b + c is (1 + s, s - 1), whose cosine with e
+# and f, one vector, is (1 + s) / sqrt 3; the earlier is the answer. A category's name ends before
+# the line's \r
+printf '%s\n' 'a 1 0' 'b 0 1' 'c 1 1' 'e 2 0' 'f 2 0' > abc.vec
+is "$(printf ': one two\r\na b c f\r\na b c e\r\na b c e\r\n' | analogy --vec abc.vec | tail -n 2)" \
+    "$(printf '%s\t3\t3\t0.6667\t0.9856\n' 'one two' all)"
+printf '1 0\na\n' > none.vec
+fails 1 'none.vec:1: 1 vectors of 0 dimensions: at most' analogy --vec none.vec abc.vec
+# as many pairs as --fewest asks for are not too few
+printf 'a\ta\nb\tb\nc\tc\ne\te\n' > abce.dict
+is "$(rsim -q --src abc.vec --tgt abc.vec --dict abce.dict --fewest 4 | cut -f 1-3 | tail -n 1)" \
+    "$(printf '0\t4\t1.000000')"
+is "$(rsim -q --src abc.vec --tgt abc.vec --dict abce.dict --fewest 5 | cut -f 1-3 | tail -n 1)" \
+    "$(printf '0\t4\tnan')"
+# the margin as a distance, over the two nearest: of (1, 0) and (0, 1) cosines are 1 and 0 both
+# ways, means 1/2, and 1 - 1/2 is left
+printf 'a 1 0\nb 0 1\n' > two.vec
+is "$(retrieve -q --src two.vec --tgt two.vec --score distance -k 2 --mine 0.4)" \
+    "$(printf '0.500000\t%s\t%s\n' a a b b)"
 fails 2 '^retrieve: --neighbours is of the margin' retrieve --src "$g/p.vec" --tgt "$g/q.vec" -k 3
 fails 2 'takes one' retrieve --src "$g/p.vec" --tgt "$g/q.vec" --table --mine 1
 fails 2 'the same number of times' retrieve --src "$g/p.vec" --tgt "$g/q.vec" --src "$g/p.vec"
