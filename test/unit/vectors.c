@@ -799,6 +799,25 @@ static void words_may_hold_spaces_where_the_first_line_tells_the_dimension(void 
     vectors_free(v);
 }
 
+/* Words that the vocabulary lacks have none. */
+static void words_have_the_counts_of_their_vocabulary(void **state)
+{
+    (void)state;
+    FILE *f = fopen("counts.vocab", "w");
+    fputs("first 9\nsecond 4\nlast 3\n", f);
+    fclose(f);
+    struct vocab *vocab = vocab_read("counts.vocab");
+    assert_non_null(vocab);
+    static const char *const word[] = { "last", "unheard", "first", "second" };
+    static const uint64_t want[] = { 3, 0, 9, 4 };
+    struct vectors *v = vectors_new(1);
+    for (int i = 0; i < 4; i++) vectors_add(v, word[i], strlen(word[i]), (const float[]){ 1 });
+    vectors_counts(v, vocab);
+    assert_memory_equal(v->count, want, sizeof want);
+    vectors_free(v);
+    vocab_free(vocab);
+}
+
 int main(void)
 {
     if (scratch_enter() < 0) return 1;
@@ -821,6 +840,7 @@ int main(void)
         cmocka_unit_test(scores_in_blocks_are_those_of_all_pairs),
         cmocka_unit_test(text_numbers_are_strtods),
         cmocka_unit_test(words_may_hold_spaces_where_the_first_line_tells_the_dimension),
+        cmocka_unit_test(words_have_the_counts_of_their_vocabulary),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     scratch_leave();
