@@ -54,8 +54,12 @@ pretrain -q --train aa=aa.shd --train bb=bb.shd -v plain --layers 1 --dim 16 --h
     --positions 16 --tokens 60 --steps 1 --out plainrun
 ckpt export -q --to xlm -o plainhf plainrun; ckpt import -q -o plainback plainhf
 cmp plainback/vocab <(cut -d " " -f 1 plain) || fail "words are spelt otherwise"
-for m in plainrun plainback; do echo 'mu l@@ io' | embed -q -m $m --lang aa -o $m.vec; done
+for m in plainrun plainback; do
+    embed -q -m $m -o $m.vec
+    echo 'mu l@@ io' | embed -q -m $m --layer -1 --text - --of sentences --lang aa -o $m.text
+done
 same plainback.vec plainrun.vec
+same plainback.text plainrun.text
 # one language has no table in XLM's layout, either: its vector is in the positions
 pretrain -q --train aa=aa.shd -v plain --layers 1 --dim 16 --heads 2 --ffn 64 --positions 16 \
     --tokens 60 --steps 1 --lr 1e-2 --warmup 0 --out onerun
