@@ -52,6 +52,11 @@ small=("${albert[@]}" --train en=two.shd --layers 1 --dim 16 --heads 2 --ffn 16 
 for f in weights optimizer; do same whole/last/$f.safetensors broken/last/$f.safetensors; done
 [ -f batches/step-1.1.sop.safetensors ] || fail "no batches of sop"
 
+# what is learnt by heart is right in each of its two documents
+"${albert[@]}" --train en=two.shd --valid en=two.shd --layers 1 --dim 32 --heads 2 --ffn 32 \
+    --mask-prob 0.1 --tokens 100 --lr 1e-2 --warmup 5 --steps 60 --valid-every 60 --out heart
+is "$(grep -o '"en.sop_accuracy":[0-9.]*' heart/log.jsonl)" '"en.sop_accuracy":1'
+
 printf 'one\n\ntwo\n\nthree\n' | binarize -q -v vocab -l en > single.shd
 fails 1 'single.shd: no document has two neighbouring sentences of 37 tokens together' \
     "${albert[@]}" --train en=single.shd --out no

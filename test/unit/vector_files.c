@@ -338,6 +338,14 @@ static void arrays_have_a_shape_and_a_word_a_row(void **state)
         if (!strstr(err_msg(), bad[i].expected))
             fail_msg("%zu: \"%s\" is not in \"%s\"", i, bad[i].expected, err_msg());
     }
+    /* a header that is said to be a byte longer than the file is */
+    file("cut.npy", "\x93NUMPY\x01\0\x05\0{1:2", 14);
+    assert_null(vectors_read("cut.npy", NULL));
+    assert_string_equal(err_msg(),
+                        "cut.npy: its .npy header is cut short or of an unknown version");
+    file("cut.npy", "\x93NUMPY\x01\0\x05\0{1:2}", 15);
+    assert_null(vectors_read("cut.npy", NULL));
+    assert_non_null(strstr(err_msg(), "cut.npy: expected a two-dimensional array of float16"));
     static const char *const good[] = { two, HEAD("=f4", "(2, 2,)"), HEAD("<f4", " ( 2 , 2 )") };
     for (int i = 0; i < 3; i++) {
         array(good[i], 16, i ? NULL : "a b\r\nc\n");
