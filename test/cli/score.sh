@@ -110,6 +110,11 @@ printf '1-2\tim\t_\t_\t_\t_\t_\t_\t_\t_\n1\tin\t_\tADP\t_\t_\t3\t_\t_\t_\n'\
 '\t_\t_\t0\t_\t_\t_\n\n' > u
 is "$(printf 'ADP\nDET\nX\n' | score -m tag-accuracy --resamples 0 --digits 2 u |
     awk -F '\t' 'END { print $3 }')" 66.67
+# no digit is as many as are asked for, too: 2 of 3
+for to in '' '--row 1,a,b'; do
+    is "$(printf 'ADP\nDET\nX\n' | score -m tag-accuracy --resamples 0 --digits 0 $to u |
+        awk -F '\t' 'END { print $(NF == 5 ? 5 : 3) }')" 67
+done
 is "$(printf 'im\tADP\nHaus\tX\n' | score -m tag-accuracy --resamples 0 --words fused u |
     awk -F '\t' 'END { print $3 }')" 50.0
 printf 'a\tb\t"neutral"\n' > c.tsv
