@@ -6,7 +6,10 @@
 #include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include "common/err.h"
+#include "common/files/file.h"
 #include "lib/count/count.h"
 #include "lib/objective/gc.h"
 
@@ -165,12 +168,30 @@ static void targets_without_pairs_cost_nothing(void **state)
     gc_free(&g);
 }
 
+/* Blocks of pairs are checked when they are read, which is after the file has been opened: no
+ * values are left of those before. */
+static void counts_with_a_wrong_byte_have_no_values(void **state)
+{
+    (void)state;
+    size_t n;
+    char *counts = file_read("counts", &n);
+    for (size_t at = 0; at < n; at++) {
+        counts[at] ^= 1;
+        assert_int_equal(file_write("wrong", counts, n), 0);
+        assert_null(cooc_values_load("wrong", &(struct cooc_values_opts){ .xmax = 1 }));
+        assert_non_null(strstr(err_msg(), "wrong"));
+        counts[at] ^= 1;
+    }
+    free(counts);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_form_has_the_loss_that_its_definition_gives),
         cmocka_unit_test(by_the_code_a_masked_word_is_tied_to_what_can_be_read),
         cmocka_unit_test(targets_without_pairs_cost_nothing),
+        cmocka_unit_test(counts_with_a_wrong_byte_have_no_values),
     };
     return cmocka_run_group_tests(tests, count, uncount);
 }
