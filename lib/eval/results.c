@@ -104,7 +104,14 @@ struct results *results_read(const char *path)
     size_t n;
     int rc;
     while ((rc = text_line(t, &line, &n)) > 0) {
+        text_skip_mark(t, &line, &n);
         if (!n) continue;
+        /* names and numbers are C strings */
+        if (memchr(line, 0, n)) {
+            err_set("a NUL byte; expected a tab-separated table");
+            rc = text_fail(t);
+            break;
+        }
         /* cut in place by strsep */
         char *copy = mem_dup(line);
         if (*line == '#') take_comment(r, copy);

@@ -12,7 +12,8 @@ int pick_bounds(const char *rate, const char *option, double *low, double *high)
 {
     char end;
     int n = sscanf(rate, "%lf:%lf%c", low, high, &end);
-    if (n == 1 && !strchr(rate, ':')) {
+    /* one share, and nothing behind it, as in "0.3,0.5" */
+    if (n == 1 && sscanf(rate, "%lf%c", low, &end) == 1) {
         *high = *low;
         n = 2;
     }

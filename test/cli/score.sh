@@ -279,3 +279,10 @@ is "$(sed -n 's/^A-GC - A *//p' got)" +0.250; ! grep -q t-test got || fail "a te
 printf '1\tA\t-\t3\n' > thin.tsv
 fails 1 'thin.tsv:1: has fewer than the five columns' score --compare thin.tsv
 fails 1 "no system 'B'" bash -c "printf '1\tA\t-\tm\t1\n' | score --compare --pair A=B"
+
+# a byte order mark is no part of the first seed: both systems have seeds 1 and 2, and differ by 1
+printf '%s\t-\tF1\t%d\n' $'1\tA' 5 $'2\tA' 7 $'1\tB' 4 $'2\tB' 6 > plain.tsv
+{ printf '\357\273\277'; cat plain.tsv; } > marked.tsv
+same <(score --compare --pair A=B plain.tsv) <(score --compare --pair A=B marked.tsv)
+printf '1\tA\t-\tF1\t5\0009\n' > nul.tsv
+fails 1 '^score: nul.tsv:1: a NUL byte' score --compare nul.tsv

@@ -728,6 +728,9 @@ static void rows_are_picked_of_those_that_there_are(void **state)
     assert_true(low == 0.25 && high == 0.25);
     assert_int_equal(pick_bounds("0:1", "rate", &low, &high), 0);
     assert_true(low == 0 && high == 1);
+    static const char *const wrong[] = { "0.3,0.5", "0.3x", "0.3 0.5", "0.3:", "nan", "0:1:1" };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(pick_bounds(wrong[i], "rate", &low, &high), -1);
     word_starts_free(w);
     vocab_free(v);
 }
