@@ -2,6 +2,7 @@
 # translation is known: does a model that goes on with words switched by its own dictionary line
 # its languages up better than one that goes on for as many passes of plain MLM?
 setting CS_TASKS "pos nli qa"
+among CS_TASKS pos nli qa
 setting CS_EXAMPLES 4000
 SYNTH+=" --tasks $CS_EXAMPLES"
 for t in $CS_TASKS; do

@@ -19,6 +19,7 @@ setting CS_LANGS "af ar bg bn cs de el en es et eu fa fi fr fy gd gu he hi hu id
     lt lv ml mr ms my ne nl pl pt ro ru si sw ta te th tl tr ur vi yo zh"
 LANGS=$CS_LANGS
 setting CS_SYSTEMS "tcs scs"
+among CS_SYSTEMS tcs scs scs-N more
 setting CS_BESIDE ""
 setting CS_TABLES ""
 setting CS_TASKS "xnli pawsx pos ner mlqa tatoeba"
@@ -93,7 +94,6 @@ goes_on() {             # SEED SYSTEM
         scs-[1-9]*)
             how="--objective mlm,scs --specific $CS_SPECIFIC $CS_SCS --scs-k ${2#scs-}";;
         more) how="--objective mlm" k=2;;
-        *) refuse "CS_SYSTEMS: $2" "there are tcs, scs, scs-K and more";;
     esac
     train s$1.$2.pretrain  s$1/$2/pretrain/ : $shards $start_reads $reads : \
         "exec pretrain$trains$valids --init $start $how $CS_TRAINING
@@ -177,8 +177,8 @@ declare -A suffix=([xnli]=tsv [pawsx]=tsv [pos]=conllu [ner]=tsv [mlqa]=json)
 declare -A words=([pos]=" --words fused")
 # higher rates for LARGE, as XTREME's code has them
 rate=2e-5; [ $layers -le 12 ] || rate=3e-5
+among CS_TASKS xnli pawsx pos ner mlqa tatoeba
 for t in $CS_TASKS; do
-    [ -n "${asked[$t]-}" ] || refuse "CS_TASKS: $t" "there are ${!asked[*]}"
     # fewer languages are asked where fewer have been read
     some=
     for l in ${asked[$t]}; do [[ " ${LANGS//$'\n'/ } " != *" $l "* ]] || some+=" $l"; done

@@ -9,6 +9,7 @@ part cooc
 part encoder
 title[albert]=ALBERT title[albert-gc]=ALBERT-GC
 setting SYSTEMS "albert albert-gc"
+among SYSTEMS albert albert-gc
 results=
 # told SEED SYSTEM QUESTIONS: learnt from its training file, its test file answered and scored
 told() {
@@ -30,7 +31,6 @@ for s in $SEEDS; do
         albert) encoder s$s/$y $s "--objective mlm,sop";;
         albert-gc) encoder s$s/$y $s "--objective mlm,sop,gc --cooc cooc/all.cooc $GC" \
             cooc/all.cooc;;
-        *) refuse "SYSTEMS: $y" "there are albert and albert-gc";;
         esac
         quick s$s.$y.log  s$s/$y/log.rows : s$s/$y/encoder : \
             "score --log s$s/$y/encoder/log.jsonl --row '$s,${title[$y]},$A' > s$s/$y/log.rows"

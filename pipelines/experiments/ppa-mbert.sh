@@ -12,6 +12,7 @@ languages en fr es de bg ar zh hi
 others=${LANGS#"$A "}
 setting PPA_SIZES "250000 600000 2000000"
 setting PPA_SYSTEMS "full tlm moco replaced"
+among PPA_SYSTEMS full tlm moco replaced mean
 setting PPA_QA_LANGS "ar de es hi zh"
 part given
 part start
@@ -72,7 +73,6 @@ aligned() {         # SEED SYSTEM SIZE: $model, and what the tables call it, $ca
         tlm) how="--objective tlm"; called+=" - MoCo";;
         moco) how="--objective moco $PPA_MOCO"; called+=" - TLM";;
         replaced) how="--objective moco,mlm $PPA_MOCO"; called+=" repl TLM w/ MLM";;
-        *) refuse "PPA_SYSTEMS: $y" "there are full, tlm, moco, replaced and mean";;
     esac
     [ $n -lt $PPA_LARGE ] || how+=" $PPA_LARGE_TRAINING"
     train ${model/\//.}.pretrain  $model/pretrain/ : $start_reads $pairs : \

@@ -6,6 +6,7 @@
 # gc-output and tlm-gc-output have Eq. 6 (Tables 10 and 11).
 languages en de
 setting XLU_SYSTEMS "xlm pmi gc tlm tlm-gc"
+among XLU_SYSTEMS xlm pmi gc tlm tlm-gc gc-output tlm-gc-output
 INIT=
 title[xlm]=XLM title[pmi]=XLM+PMI title[gc]=XLM+GC title[tlm]=XLM+TLM title[tlm-gc]=XLM+TLM+GC
 title[gc-output]="XLM+GC output" title[tlm-gc-output]="XLM+TLM+GC output"

@@ -22,14 +22,12 @@ title[mlm]=MLM title[gc]=MLM-GC title[exchanged]="exchanged counts"
 title[paper]="GC by the text" title[code]="GC by the code"
 title[exchanged-code]="by the code, exchanged counts"
 setting SYSTEMS "mlm gc exchanged"
+among SYSTEMS mlm gc exchanged paper code exchanged-code paper-N code-N
 gc_forms=
 for y in $SYSTEMS; do
     case $y in
-    mlm|gc|exchanged) ;;
     paper|code|exchanged-code) gc_forms=1;;
     paper-[0-9]*|code-[0-9]*) gc_forms=1 title[$y]="${y%%-*}, lambda ${y#*-}";;
-    *) refuse "SYSTEMS: $y" "there are mlm gc exchanged paper code exchanged-code paper-LAMBDA" \
-        "code-LAMBDA";;
     esac
 done
 

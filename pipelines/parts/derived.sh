@@ -5,6 +5,9 @@
 # TASKS: pos and ner as word<TAB>tag, nli as label<TAB>premise<TAB>hypothesis (raw); for trans-syn
 # raw/{train,valid}.conllu, raw/pos.{train,dev,test}.conllu and raw/order.
 # Values: parts/derived-values.sh.
+among TRANSFORMS trans trans-inv trans-syn
+among TASKS pos ner nli
+among SYSTEMS mlm xlm xlm-N dict dict-N dict-freq align align-N align-freq align-aN
 declare -A disguise=([trans]="--trans" [trans-inv]="--inv --trans" [trans-syn]="--trans")
 
 # --- text, cut before it is disguised: pieces of the copy are copies of the pieces ----------------
@@ -124,7 +127,6 @@ described() {   # SYSTEM: sets $about, $options, $reads, $langs
         dict*) options="--objective dict --dict $A-$B=$reads" langs=--encoder-langs;;
         align*) options="--objective mlm,align --dict $A-$B=$reads"
             case $y in *-a[0-9]*) options+=" --align-alpha ${y#*-a}";; esac;;
-        *) refuse "system $y" "there are mlm, xlm, dict, align and variants like align-50";;
     esac
 }
 

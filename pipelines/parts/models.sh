@@ -21,11 +21,11 @@ case " $SYSTEMS " in *" mlm-gc-code "*)
     system mlm-gc-code  "MLM-GC by the code" \
         "--objective mlm,gc --cooc cooc/code.cooc $gc_code $gc_alone"  cooc/code.cooc;;
 esac
-for y in $SYSTEMS; do
-    case " $NAMED pmi mass mass-gc " in *" $y "*) ;; *)
-        refuse "SYSTEMS=$SYSTEMS" "there is no $y; mlm, mlm-gc, mlm-gc-code, pmi," \
-            "mass and mass-gc";; esac
+names=$NAMED
+for y in pmi mlm-gc-code mass mass-gc; do
+    [[ " $names " == *" $y "* ]] || names+=" $y"
 done
+among SYSTEMS $names
 # MASS, whose decoder translation goes on with (MASS_UNMT="--denoise 0" is its authors'
 # fine-tuning).
 case " $SYSTEMS " in *" mass"*)

@@ -34,13 +34,16 @@ setting PPA_MOST ""
 setting PPA_LARGE 1000000000
 setting PPA_LARGE_TRAINING ""
 setting PPA_SYSTEMS "full tlm moco replaced noshuffle strangers $PPA_SIZES"
+among PPA_SYSTEMS full tlm moco replaced noshuffle strangers N
 setting PPA_TRAINING "--batch 64 --epochs 8 --lr 3e-4 --min-tokens 5 --save-every 0"
 setting PPA_MOCO "--queue 1024 --queue-start empty --momentum 0.99 --projection 64"
 setting PPA_SMALL_MOCO "--queue 64 --queue-start empty --momentum 0.99 --projection 64"
 setting PPA_TUNING "--batch 32 --lr 5e-4 --epochs 8 --schedule linear --warmup 10%"
 title[mlm]=base title[full]=PPA title[tlm]="- MoCo" title[moco]="- TLM"
 title[replaced]="MLM for TLM" title[noshuffle]="no shuffle" title[strangers]="wrong pairs"
-for n in $PPA_SIZES; do title[$n]="PPA, $n pairs"; done
+for n in $PPA_SIZES $PPA_SYSTEMS; do
+    case $n in [1-9]*) title[$n]="PPA, $n pairs";; esac
+done
 for y in base "- MoCo" "- TLM" "MLM for TLM" "no shuffle"; do
     compare PPA "$y"
 done

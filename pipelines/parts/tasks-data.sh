@@ -4,6 +4,7 @@
 #   XQUAD_MOST articles of XQuAD to learn from, of the first 36
 #   TASK_MOST  examples of each training set at most; TEST_MOST of the others
 setting TASKS "pos ner nli cloze xquad xnli"
+among TASKS pos ner nli cloze xquad xnli
 setting TASK_MOST 1000000
 setting TEST_MOST 1000000
 setting XQUAD_MOST 36

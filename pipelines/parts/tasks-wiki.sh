@@ -5,6 +5,7 @@
 # Inference is learnt from parts of MultiNLI and SNLI (38,065 pairs), questions from TyDiQA's
 # English; English development sets pick the model (of questions MLQA's).
 setting TASKS "pos ner nli qa"
+among TASKS pos ner nli qa
 setting TASK_MOST 1000000
 setting TEST_MOST 1000000
 setting TUNE ""
@@ -49,7 +50,6 @@ for t in $TASKS; do
         ner:*) examples test $l ner panx/$l.dev.tsv;;
         nli:*) examples test $l nli xnli/test.$l.tsv;;
         qa:*) examples test $l qa xquad/xquad.$l.json;;
-        *) refuse "TASKS: $t" "TEXT=wiki has pos ner nli qa";;
         esac
     done
     case $t in

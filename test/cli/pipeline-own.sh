@@ -110,7 +110,8 @@ mkdir goal; for t in 'plan/$(touch goal/1)' 'plan/x`touch goal/2`' 'plan/x;touch
     is "$(ls goal)" "" "make $t"
 done
 # settings are looked at before anything runs
-for v in SEEDS=1,2 'SEEDS=1 1' SEEDS=-1 DEVICE=gpu GPU_JOBS=x VALID_LINES=some LONGEST=2.5 RUN=-rf \
+for v in SEEDS=1,2 'SEEDS=1 1' SEEDS=-1 DEVICE=gpu PRECISION=fp16 GPU_JOBS=x VALID_LINES=some \
+    LONGEST=2.5 RUN=-rf \
     'MODEL=--layers 1;x' 'PRETRAIN=$(x)' LAUNCH_GPU=none-such UNESCAPE=yes; do
     refused "${v%%=*}" TEXT="en=en.txt de=de.gz" "$v"
 done

@@ -111,7 +111,30 @@ GC_AS=code SYSTEMS=mass-gc GC="--gc-side enc" plan_of > enc.plan
 grep -q ' --gc-side enc --seed' enc.plan
 GC_AS=code SYSTEMS=mass plan_of > plan.mass
 GC_AS=both fails 2 'GC_AS=both: there are paper and code' plan_of
-SYSTEMS="mlm papers" fails 2 'SYSTEMS: papers: there are mlm gc ' plan_of derived-gc-demo
+# lists: what there is none of, what is named twice; numbers that are not given
+SYSTEMS="mlm papers" fails 2 'SYSTEMS=mlm papers: there is no papers; there are mlm, gc, ' \
+    plan_of derived-gc-demo
+SYSTEMS="mlm paper-" fails 2 'there is no paper-; .*, paper-N, ' plan_of derived-gc-demo
+SYSTEMS="mlm mlmx" fails 2 'there is no mlmx; there are mlm, mlm-gc, pmi, ' plan_of
+SYSTEMS="mlm mlm" fails 2 'SYSTEMS=mlm mlm: mlm is named twice' plan_of
+TRANSFORMS="trans transs" fails 2 'TRANSFORMS=.*: there is no transs; .* trans, trans-inv, ' \
+    plan_of derived
+SYSTEMS=alignn fails 2 'there is no alignn; there are mlm, xlm, ' plan_of derived
+TASKS=nlii fails 2 'TASKS=nlii: there is no nlii; there are pos, ner, nli$' plan_of derived
+CS_SYSTEMS="more scsx" fails 2 'there is no scsx; there are more, tcs, scs, scs-N, ' plan_of cs-demo
+CS_TASKS=ner fails 2 'CS_TASKS=ner: there is no ner; there are pos, nli, qa$' plan_of cs-demo
+PPA_SYSTEMS="full ful" fails 2 'there is no ful; there are full, tlm, moco, ' plan_of ppa-demo
+PPA_SIZES="70 70" fails 2 'PPA_SIZES=70 70: 70 is named twice' plan_of ppa-demo
+PPA_SYSTEMS="full 70" PPA_SIZES= plan_of ppa-demo > plan.70
+grep -q "^s1.70.pretrain.* --pairs 70 " plan.70 && grep -q "'1,PPA, 70 pairs," plan.70 ||
+    fail "$(grep 's1.70' plan.70)"
+for y in xlu:XLU_SYSTEMS tasks-deen:TASKS mono:SYSTEMS; do
+    (export ${y#*:}=pso; fails 2 "${y#*:}=pso: there is no pso; there are " plan_of ${y%:*})
+done
+for y in PRETRAIN_STEPS MERGES UNMT_STEPS; do
+    (export $y=; fails 2 "$y=: a number, such as [0-9]" plan_of)
+done
+APART= WORD_TYPES= plan_of > plan.empty
 APART=0 fails 2 'APART=0: a number of lines, 1 or more' plan_of
 FIRST=ten TEXT=task2 fails 2 'FIRST=ten: a whole number, such as 14500' plan_of
 
