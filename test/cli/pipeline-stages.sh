@@ -67,6 +67,16 @@ bytes runs/toy-tiny > want
 [ "$(grep -c . want)" -ge 13 ] || fail "too few files: $(cat want)"
 make -q -f go || fail "make -q after a complete run"
 is "$(V=why make -f go)" "nothing to do"
+# what is asked for again, and what that may change; a word that no stage is called is refused
+is "$(V=why AGAIN='double.*' make -f go)" "double.en: AGAIN=double.*
+double.de: AGAIN=double.*
+train.1: after double.en, if that changes what it reads
+table: after train.1, if that changes what it reads"
+fails 2 'AGAIN=raw.en double: double is no stage of toy; make plan/toy' \
+    env AGAIN="raw.en double" BIN="$PWD/bin" EXPERIMENTS="$PWD/exp" SCALE=tiny \
+    "$TOP/pipelines/conduct" why toy
+fails 2 'EXPERIMENTS=.*/expp: there is no such folder' \
+    env BIN="$PWD/bin" EXPERIMENTS="$PWD/expp" SCALE=tiny "$TOP/pipelines/conduct" why toy
 
 # Killed at random moments: make alone, make with all its children, one program.
 set -m
