@@ -220,6 +220,12 @@ static int schedule(struct run *r, double micro_batches)
                        r->warmup);
     /* of the steps that were just computed, where it is a share */
     r->train.warmup = (int64_t)(share ? ceil(n / 100 * (double)r->train.steps) : n);
+    /* the default is made for long runs: in a short one the model hardly moves */
+    if (r->train.steps > 0 && r->train.warmup > r->train.steps)
+        msg_note("the warm-up of %lld steps is longer than the %lld steps of training: the "
+                 "learning rate ends at %.2g of %.2g; --warmup 10%% is a share of them",
+                 (long long)r->train.warmup, (long long)r->train.steps,
+                 trainer_lr(&r->train, r->train.steps), r->train.lr);
     return 0;
 }
 

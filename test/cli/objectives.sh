@@ -70,6 +70,13 @@ pretrain -q -v vocab --train xa=a.shd --train xb=b.shd --layers 1 --dim 16 --hea
 is "$(sed -nE 's/.*"step": "([0-9]+)".*/\1/p' epochs/last/state.json)" 10 "steps of half an epoch"
 sed -nE 's/.*"lr":([0-9.e-]+),.*/\1/p' epochs/log.jsonl > rates
 is "$(sed -n '1p;5p;6p' rates | paste -sd ' ')" "0.0002 0.001 0.001" "warm-up of half the steps"
+# a warm-up that training does not outlast: 2 steps of 8, a quarter of the rate; 2 of 2 is the peak
+for w in 8 2; do
+    "${small[@]/--quiet/--gradient-norms}" --lr 2e-3 --warmup $w --steps 2 --out warm.$w 2> said.$w
+done
+is "$(grep warm-up said.8)" "pretrain: the warm-up of 8 steps is longer than the 2 steps of \
+training: the learning rate ends at 0.0005 of 0.002; --warmup 10% is a share of them"
+! grep warm-up said.2 || fail "a warm-up of all steps"
 
 fails 2 'gc-window belongs to objective gc, which is not in --objective mlm$' "${small[@]}" \
     --gc-window 1 --out no
