@@ -215,6 +215,12 @@ int main(int argc, char **argv)
     if (modes > 1)
         return prog_usage(
             "give only one of --stat, --dump, --glove, --mtx, --npz, --ppmi, --llr and --vocab");
+    /* --stat has the file's totals, of all pairs, and --vocab the words' own counts */
+    static const char *const of_pairs[] = { "raw", "counts", "min" };
+    for (int i = 0; i < 3; i++)
+        if ((o.stat || o.vocab) && prog_asked_for(of_pairs[i]))
+            return prog_usage("--%s is not for --%s, which prints no pairs", of_pairs[i],
+                              o.stat ? "stat" : "vocab");
     if (args.n > 3 || (modes && args.n > 1))
         return prog_usage("too many words: %s", args.v[args.n - 1]);
     if (o.top && (modes || args.n != 2))

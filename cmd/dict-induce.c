@@ -462,6 +462,7 @@ static int run(void)
 /* Options of another map would be passed over in silence. -1: there are none. */
 static int check_map(void)
 {
+    static const char *const alike[] = { "min-length", "ratio" };
     static const struct { const char *option; int map; } only[] = {
         { "rounds", INDUCE_PROCRUSTES }, { "restarts", INDUCE_VECMAP }, { "keep", INDUCE_VECMAP },
         { "patience", INDUCE_VECMAP },   { "reweight", INDUCE_VECMAP }
@@ -470,6 +471,16 @@ static int check_map(void)
         if (o.map != only[i].map && prog_asked_for(only[i].option))
             return prog_usage("--%s is for --map %s", only[i].option,
                               only[i].map == INDUCE_VECMAP ? "vecmap" : "procrustes");
+    for (int i = 0; i < 2; i++)
+        if ((!o.map || (o.seed_dict && !o.identical)) && prog_asked_for(alike[i]))
+            return prog_usage("--%s is of the seeds of --identical", alike[i]);
+    if (!o.map && prog_asked_for("cutoff"))
+        return prog_usage("--cutoff is for --map procrustes or vecmap");
+    if (!o.src_cooc.n && prog_asked_for("refinements"))
+        return prog_usage("--refinements needs --src-cooc and --tgt-cooc");
+    /* maps are learnt by CSLS whatever --method is, and --eval's mean cosine is of CSLS's best */
+    if (!o.map && !o.eval && o.method == CSLS_NN && prog_asked_for("neighbours"))
+        return prog_usage("--neighbours is of CSLS: without --method nn");
     return -1;
 }
 

@@ -214,6 +214,14 @@ int main(int argc, char **argv)
     if (prog_asked(o.model ? count_rows : model_rows, asked))
         return prog_usage("--%s is for --%s, not for --%s", asked,
                           o.model ? "from-cooc" : "model", o.model ? "model" : "from-cooc");
+    if (!o.model && (prog_asked(reader_rows, asked) || prog_asked(kern_use_rows, asked)))
+        return prog_usage("--%s is for --model, not for --from-cooc", asked);
+    static const char *const of_text[] = { "replace-invalid", "max-unknown" };
+    for (int i = 0; i < 2; i++)
+        if (!o.text && prog_asked_for(of_text[i]))
+            return prog_usage("--%s is of --text FILE", of_text[i]);
+    if (!o.text && !o.alone && prog_asked_for("tokens"))
+        return prog_usage("--tokens is of the batches of --text or --alone");
     if (o.lang && !o.text && !o.alone)
         return prog_usage("--lang needs --text or --alone; the embedding table is of all "
                           "languages");

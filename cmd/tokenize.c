@@ -241,12 +241,17 @@ int main(int argc, char **argv)
     if (o.uncased && !o.subwords) return prog_usage("--uncased needs --subwords");
     if (o.subwords && (o.settings || o.describe))
         return prog_usage("--subwords cannot be combined with --settings or --describe");
+    if (o.settings && o.describe)
+        return prog_usage("--settings and --describe exclude each other");
+    if ((o.settings || o.describe) && args.n)
+        return prog_usage("--%s reads no text: without '%s'", o.settings ? "settings" : "describe",
+                          args.v[0]);
     char asked[64];
     if (o.subwords && (prog_asked(token_rows, asked) || prog_asked(before_rows, asked)
                        || prog_asked(after_rows, asked)))
         return prog_usage("--subwords cuts text as its model does: without --%s", asked);
-    if ((o.t.no_tokenize || o.case_only) && (by_rules(&o.t) || o.t.segment))
+    if ((o.t.no_tokenize || o.case_only) && (by_rules(&o.t) || o.t.segment || o.t.no_escape))
         return prog_usage("without tokenisation --aggressive, --protected, --nonbreaking, "
-                          "--skip-xml and --segment change nothing; leave them out");
+                          "--skip-xml, --segment and --no-escape change nothing; leave them out");
     return run(&args) < 0 ? prog_fail() : prog_end();
 }

@@ -210,6 +210,43 @@ int scoring_check(struct scoring *s)
 
 /* --- scores ----------------------------------------------------------------------------------- */
 
+/* Options that change nothing. No error: sacreBLEU passes over them, and scripts give all metrics
+ * the same ones; but who asks for lower case should know that chrF's is another option. */
+static void warn_unused(const struct scoring *s)
+{
+    static const struct opt *const rows_of[METRIC_KINDS] = {
+        [METRIC_CHRF] = scoring_chrf_rows, [METRIC_TER] = scoring_ter_rows
+    };
+    static const char *const name[METRIC_KINDS] = { "bleu", "chrf", "ter" },
+                      *const of_bleu[] = { "tokenize", "smooth-method", "smooth-value",
+                                           "lowercase" };
+    bool is_there[METRIC_KINDS] = { false };
+    char asked[64];
+    for (int k = 0; k < s->n; k++) is_there[s->metric[k].kind] = true;
+    for (int k = 0; k < METRIC_KINDS; k++) {
+        if (is_there[k]) continue;
+        if (rows_of[k] && prog_asked(rows_of[k], asked))
+            msg_warn("--%s changes nothing: --metrics does not name %s", asked, name[k]);
+        for (int i = 0; k == METRIC_BLEU && i < 4; i++)
+            if (prog_asked_for(of_bleu[i]))
+                msg_warn("--%s changes nothing: --metrics does not name bleu", of_bleu[i]);
+    }
+    enum bleu_smooth how = s->as.bleu.score.smooth;
+    if (is_there[METRIC_BLEU] && how != BLEU_SMOOTH_FLOOR && how != BLEU_SMOOTH_ADD_K
+        && prog_asked_for("smooth-value"))
+        msg_warn("--smooth-value changes nothing: it is of --smooth-method floor and add-k");
+    const struct { const char *option, *of; bool used; } test[] = {
+        { "confidence-n", "--confidence", s->confidence },
+        { "paired-bs-n", "--paired-bs", s->paired_bs },
+        { "paired-ar-n", "--paired-ar", s->paired_ar },
+        { "seed", "--confidence, --paired-bs and --paired-ar",
+          s->confidence || scoring_paired(s) },
+    };
+    for (size_t i = 0; i < sizeof test / sizeof *test; i++)
+        if (!test[i].used && prog_asked_for(test[i].option))
+            msg_warn("--%s changes nothing: it is of %s", test[i].option, test[i].of);
+}
+
 static void warn_tokenised(const struct scoring *s, const struct score_corpus *c)
 {
     bool bleu = false;
@@ -376,6 +413,7 @@ int scoring_print(struct scoring *s, struct score_corpus *c, FILE *to)
                        c->n_systems);
     if (scoring_paired(s) && c->n_systems == 1)
         return err_set("a paired test needs two systems or more; name them after -i");
+    warn_unused(s);
     if (s->sentence) return print_sentences(s, c, to);
     warn_tokenised(s, c);
     return c->n_systems == 1 ? print_one(s, c, to) : print_systems(s, c, to);

@@ -164,6 +164,27 @@ is "$(wc -l < err)" 1
 head -n 99 tok > t99; bleu t99 < t99 2> err > out; [ ! -s err ] || fail "a warning for 99 lines"
 bleu --force tok < tok 2> err > out; [ ! -s err ] || fail "a warning with --force"
 
+# what changes nothing is told, and the score is as without it
+told() {
+    is "$(bleu words/ref0 < words/hyp1 -b "${@:2}" 2> err)" \
+        "$(bleu words/ref0 < words/hyp1 -b $plain 2> no)" "$2"
+    is "$(sed 's/^bleu: *//' err)" "$1"
+    [ ! -s no ] || { cat no; fail "told without a reason"; }
+}
+plain='-m chrf'
+none='changes nothing: --metrics does not name bleu'
+told "--lowercase $none" -lc -m chrf
+told "--tokenize $none" -tok char -m chrf
+told "$(printf -- "--smooth-method $none\n--smooth-value $none")" -s floor -sv 3 -m chrf
+plain=
+told '--chrf-beta changes nothing: --metrics does not name chrf' --chrf-beta 3
+told '--ter-no-punct changes nothing: --metrics does not name ter' --ter-no-punct
+told '--smooth-value changes nothing: it is of --smooth-method floor and add-k' -sv 3
+told '--confidence-n changes nothing: it is of --confidence' -cin 3
+told '--paired-bs-n changes nothing: it is of --paired-bs' -pbsn 3
+told '--paired-ar-n changes nothing: it is of --paired-ar' -parn 3
+told '--seed changes nothing: it is of --confidence, --paired-bs and --paired-ar' --seed 3
+
 # what is wrong, in one line, and nothing on standard output
 fails 1 'line|hyp' bleu words/ref0 -i tok
 printf 'a\377b\n' > bad

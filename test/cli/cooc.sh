@@ -95,6 +95,12 @@ for how in "--dump t.cooc" "--ppmi t.cooc" "t.cooc a b" t.cooc; do
     fails 2 'top 2 needs one WORD' cooc-query --top 2 $how
 done
 
+for how in --raw --counts '--min 2'; do
+    for what in stat vocab; do
+        fails 2 "^cooc-query: ${how% *} is not for --$what, which prints no pairs\$" \
+            cooc-query --$what $how t.cooc
+    done
+done
 fails 2 'give only one of --stat, --dump' cooc-query --stat --vocab t.cooc
 fails 2 'too many words: a' cooc-query --stat t.cooc a
 fails 2 'too many words: c' cooc-query t.cooc a b c

@@ -145,6 +145,12 @@ fails 2 'pool first is for' embed --model run --pool first
 # what would be passed over: options of counts for a model's vectors, a text's for its table
 fails 2 '^embed: --dim is for --from-cooc, not for --model$' embed --model run --dim 5
 fails 2 '^embed: --words is for --model, not for --from-cooc$' embed --from-cooc x --words words
+for w in '--precision bf16' --raw '--max-unknown 1'; do
+    fails 2 "^embed: ${w% *} is for --model, not for --from-cooc\$" embed --from-cooc x $w
+done
+fails 2 '^embed: --max-unknown is of --text FILE$' embed --model run --max-unknown 1
+fails 2 '^embed: --replace-invalid is of --text FILE$' embed --model run --alone --replace-invalid
+fails 2 '^embed: --tokens is of the batches of --text or --alone$' embed --model run --tokens 3
 fails 2 '^embed: --lang needs --text or --alone' embed --model run --lang aa
 fails 2 '^embed: --of is of --text FILE$' embed --model run --of sentences
 fails 2 'needs --text or --alone' embed --model run --layer 1

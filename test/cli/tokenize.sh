@@ -181,7 +181,10 @@ fails 1 'byte' tokenize <<< $'ok\n\xc3('
 fails 2 'segment' tokenize --segment nothing < text
 # options that change nothing: without tokenisation refused, elsewhere told, for all languages have
 # the same ones in scripts of tokenizer.perl
-for w in -a '--segment icu' '--protected none' '--nonbreaking none' -x; do
+fails 2 '^tokenize: --settings and --describe exclude each other$' tokenize --settings --describe
+fails 2 "^tokenize: --describe reads no text: without 'text'\$" tokenize --describe text
+fails 2 "^tokenize: --settings reads no text: without 'text'\$" tokenize --settings text
+for w in -a '--segment icu' '--protected none' '--nonbreaking none' -x --no-escape; do
     fails 2 'without tokenisation --aggressive, .* change nothing' tokenize --no-tokenize $w
     fails 2 'without tokenisation --aggressive, .* change nothing' tokenize --case-marker-only $w
 done

@@ -62,6 +62,16 @@ for other in '--restarts 2' '--keep 0.5' '--patience 3' '--reweight 1'; do
 done
 fails 2 '^dict-induce: --rounds is for --map procrustes$' dict-induce -q --src few.vec \
     --tgt few.vec --rounds 2
+one_space() { dict-induce -q --src few.vec --tgt few.vec "$@"; }
+for w in --min-length --ratio; do
+    fails 2 "^dict-induce: $w is of the seeds of --identical\$" one_space $w 3
+    fails 2 "^dict-induce: $w is of the seeds of --identical\$" one_space $w 3 --map vecmap \
+        --seed-dict d
+done
+fails 2 '^dict-induce: --cutoff is for --map procrustes or vecmap$' one_space --cutoff 3
+fails 2 '^dict-induce: --refinements needs --src-cooc and --tgt-cooc$' one_space --refinements 3
+fails 2 '^dict-induce: --neighbours is of CSLS: without --method nn$' one_space --neighbours 3 \
+    --method nn
 fails 2 '^dict-induce: --gold is of --eval GOLD$' dict-induce -q --src few.vec --tgt few.vec \
     --gold both
 fails 2 '^dict-induce: --of is of the dictionary, which' dict-induce -q --src few.vec \
