@@ -452,7 +452,13 @@ static int run(void)
     if (!prog_given("normalize")) o.in.normalize = o.map ? "unit,center,unit" : "unit";
     /* Before the vectors are read, and long work begins. */
     if (out_check((const char *[]){ o.out, o.reverse, o.out_src, o.out_tgt }, 4) < 0) return -1;
+    const struct { const char *option, *path; } in[] = {
+        { "--eval", o.eval }, { "--seed-dict", o.seed_dict }, { "--src-counts", o.src_counts },
+        { "--tgt-counts", o.tgt_counts }
+    };
     int rc = 0;
+    for (int i = 0; i < 4 && rc == 0; i++)
+        rc = file_check_again(in[i].option, in[i].path, o.src.n);
     for (int i = 0; i < o.src.n && rc == 0; i++) rc = run_layer(i);
     if (rc == 0) rc = result_rows_write(results, stdout);
     result_rows_free(results);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include "common/err.h"
+#include "common/files/file.h"
 #include "common/prog/prog.h"
 #include "common/prog/result_rows.h"
 #include "common/text/text.h"
@@ -113,6 +114,7 @@ int main(int argc, char **argv)
         return prog_usage(
             "--src and --tgt must be given the same number of times, and --dict FILE is needed");
     if (result_rows_open(&row, &as_rows, measures) < 0) return prog_usage("%s", err_msg());
+    if (file_check_again("--dict", o.dict, o.src.n) < 0) return prog_fail();
     for (int i = 0; i < o.src.n; i++) {
         /* the header before the first layer, which may fail */
         if (i == 0 && !result_rows_instead(row))

@@ -121,10 +121,16 @@ int main(int argc, char **argv)
         return prog_usage("--topics: %d is more than a tenth of the lexicon of %d", o.topics,
                           o.lexicon);
 
+    int shared = (int)floor(o.shared * o.lexicon + 0.5);
+    /* half of an odd number of words, which is rounded up */
+    if (shared > o.lexicon / 2) shared = o.lexicon / 2;
+    if (o.shared > 0 && !shared)
+        return prog_usage("--shared: %g of a lexicon of %d is no word; give 0 or more than that",
+                          o.shared, o.lexicon);
     struct synth_opts so = { .seed = (uint64_t)o.seed,
                              .lexicon = o.lexicon,
                              .topics = o.topics,
-                             .shared = (int)floor(o.shared * o.lexicon + 0.5),
+                             .shared = shared,
                              .order = { (enum synth_order)order[0], (enum synth_order)order[1] },
                              .adjective_after = { place[0] == 1, place[1] == 1 },
                              .invert = o.invert };

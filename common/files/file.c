@@ -382,6 +382,16 @@ int out_check(const char *const *path, int n)
     return rc;
 }
 
+int file_check_again(const char *option, const char *path, int times)
+{
+    struct stat st;
+    if (!path || times < 2) return 0;
+    if (strcmp(path, "-") && (stat(path, &st) < 0 || S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)))
+        return 0;
+    return err_set("%s %s: is read for each of %d layers, and standard input or a pipe only once; "
+                   "write it to a file first", option, path, times);
+}
+
 FILE *out_stdio(struct out *o)
 {
     return o->f;

@@ -24,6 +24,10 @@ int out_check_binary(const char *path);
  * long work, one after the other: 0, or -1 with out_open's message; nothing is left behind. Of
  * standard output, devices and pipes nothing is asked. */
 int out_check(const char *const *path, int n);
+/* May path, of this option, be read from its beginning `times` times? 0, or -1 with a message: of
+ * standard input ("-") and of pipes the second reading would find nothing. NULL, and what is not
+ * there, is fine. */
+int file_check_again(const char *option, const char *path, int times);
 FILE *out_stdio(struct out *o);               /* to write with; checked when committed */
 /* 0, or -1 with a message (full disk, closed pipe) */
 int out_write(struct out *o, const void *p, size_t n);

@@ -19,6 +19,7 @@ struct batch {
     int n_sets, dim;
     struct question q[AT_ONCE];
     int n;
+    size_t category;               /* of the questions that are being read */
     float *want, *S;
 };
 
@@ -96,14 +97,18 @@ static bool look_up(struct vectors *const *sets, int n_sets, const char *word, s
     return false;
 }
 
-static void begin_category(struct analogy_report *r, const char *name, size_t n)
+/* The category of that name, which a second ": name" goes on with; made if it is new. */
+static size_t category(struct analogy_report *r, const char *name, size_t n)
 {
+    for (size_t i = 0; i < r->n; i++)
+        if (strlen(r->category[i].name) == n && !memcmp(r->category[i].name, name, n)) return i;
     mem_room(&r->category, &r->cap, r->n + 1, sizeof *r->category);
     struct analogy_category *c = &r->category[r->n++];
     memset(c, 0, sizeof *c);
     c->name = mem_alloc(n + 1);
     memcpy(c->name, name, n);
     c->name[n] = 0;
+    return r->n - 1;
 }
 
 /* one more than a question has: a longer line is seen as such */
@@ -134,18 +139,22 @@ static int read_question(struct batch *b, struct text *t, const char *line, size
     if (!words) return 0;
     if (*word[0] == ':') {
         const char *name = word[0] + 1;
-        while (name < end && *name == ' ') name++;
-        while (end > name && (end[-1] == '\r' || end[-1] == ' ')) end--;
-        begin_category(r, name, (size_t)(end - name));
+        while (name < end && (*name == ' ' || *name == '\t')) name++;
+        while (end > name && (end[-1] == '\r' || end[-1] == ' ' || end[-1] == '\t')) end--;
+        /* it is a column of what is printed */
+        if (memchr(name, '\t', (size_t)(end - name)))
+            return err_set("%s:%" PRIu64 ": a tab in a category's name", text_name(t),
+                           text_lineno(t));
+        b->category = category(r, name, (size_t)(end - name));
         return 0;
     }
     if (words != 4)
         return err_set("%s:%" PRIu64 ": expected four words \"a b c d\", or \": name\"",
                        text_name(t), text_lineno(t));
     /* questions before the first ": name" have a category without one */
-    if (!r->n) begin_category(r, "", 0);
-    struct question q = { .category = r->n - 1 };
-    struct analogy_score *s = &r->category[r->n - 1].score;
+    if (!r->n) b->category = category(r, "", 0);
+    struct question q = { .category = b->category };
+    struct analogy_score *s = &r->category[b->category].score;
     s->questions++;
     bool known = true;
     for (int k = 0; k < 4; k++)

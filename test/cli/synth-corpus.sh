@@ -62,6 +62,13 @@ synth-corpus --out h --sentences 400 --dev 20 --test 20 --seed 3 --lexicon 200 -
 is "$(cd h; cat * | sha256sum)" \
     "0633d5a659e3bd9b616b7bedc47ad04fd9c70eed562c19850894ea17dc8529df  -"
 
+# The share of words that are spelt alike is of the lexicon: 0.05 of 600; half of 101 is 50.
+alike() { awk -F '\t' '$1 == $2 { n++ } END { print n + 0 }' "$1/dict.tsv"; }
+is "$(alike a)" 30
+synth-corpus --out half --sentences 1 --dev 0 --test 0 --lexicon 101 --topics 10 --shared 0.5
+is "$(alike half)" 50
+is "$(alike e)" 0
+fails 2 "--shared: 0.0001 of a lexicon of 600 is no word" synth-corpus --out x --shared 0.0001
 fails 2 "--out DIR is needed" synth-corpus
 fails 2 "unexpected argument" synth-corpus --out x y
 fails 2 "--order: 'svo' is not two of" synth-corpus --out x --order svo

@@ -476,6 +476,25 @@ printf '%s\n' 'a 1 0' 'b 0 1' 'c 1 1' 'e 2 0' 'f 2 0' > abc.vec
 printf '%s\r\n' ': one two' 'a b c f' 'a b c e' 'a b c e' > questions
 is "$(analogy --vec abc.vec questions | tail -n 2)" \
     "$(printf '%s\t3\t3\t0.6667\t0.9856\n' 'one two' all)"
+# a category that is named again goes on: of its three questions two are right; before any name
+# stands one more
+printf '%s\n' 'a b c e' ': one' 'a b c f' ':two ' 'a b c e' $':\tone' 'a b c e' 'a b c e' |
+    analogy --vec abc.vec | cut -f 1-4 | tail -n 4 > got
+printf '%s\t%s\t%s\t%s\n' '' 1 1 1.0000 one 3 3 0.6667 two 1 1 1.0000 all 5 5 0.8000 > want
+same got want
+fails 1 "questions:2: a tab in a category's name" sh -c "printf 'a b c e\n: x\ty\n' > questions
+    analogy --vec abc.vec questions"
+# what is read for each layer cannot be a pipe, whose second layer would have no pair
+layers() { "$@" -q --src abc.vec --tgt abc.vec --src abc.vec --tgt abc.vec; }
+printf 'a\ta\nb\tb\nc\tc\n' > pairs.dict
+once='is read for each of 2 layers, and standard input or a pipe only once; write'
+fails 1 "^rsim: --dict -: $once " layers rsim --fewest 3 --dict - < pairs.dict
+for w in --eval --seed-dict --src-counts --tgt-counts; do
+    fails 1 "^dict-induce: $w /dev/fd/[0-9]*: $once " layers dict-induce --eval pairs.dict \
+        --map procrustes $w <(cat pairs.dict)
+done
+is "$(layers rsim --dict pairs.dict | cut -f 1-2 | tail -n 2 | tr '\t\n' ' ,')" "0 3,1 3,"
+is "$(rsim -q --src abc.vec --tgt abc.vec --dict - < pairs.dict | cut -f 2 | tail -n 1)" 3
 printf '1 0\na\n' > none.vec
 fails 1 'none.vec:1: 1 vectors of 0 dimensions: at most' analogy --vec none.vec abc.vec
 # as many pairs as --fewest asks for are not too few
