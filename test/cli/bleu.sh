@@ -117,6 +117,42 @@ is "$(bleu many.ref0 -i many.hyp1 --confidence --confidence-n 12000 -b -f text -
     "72.6002990576 (μ = 72.6109320724 ± 3.1397472980)"
 bleu many.ref0 -i many.hyp1 many.hyp2 --paired-ar --paired-ar-n 40000 > got
 is "$(sed -n 's/.*"p_value": \(0.*\),/\1/p' got)" 0.29656758581035475
+# means of 7 and of 9 resamples, which NumPy adds up in other ways; and of 2 to 80 the interval's
+# ends: what sacreBLEU 2.6.0 says
+hyps="words/hyp1 words/hyp2 words/ref1"
+resampled() { bleu words/ref0 -i $hyps --paired-bs -f text -w 9 "$@" |
+    sed -n 's/.*(\([0-9.]*\) ± \([0-9.]*\)).*/\1,\2/p' | paste -sd ,; }
+while read -r n metric expected; do
+    is "$(resampled --paired-bs-n $n -m $metric)" "$expected"
+done <<'EOF'
+7 bleu 72.417823409,9.465273824,72.700798033,8.738546438,73.463521292,6.664962696
+9 bleu 72.039668513,9.465273824,72.242131736,8.738546438,73.550185348,6.664962696
+7 ter 28.035360336,10.159270287,27.449312210,9.867433548,29.611675262,15.625000000
+9 ter 27.614517212,10.159270287,26.818128586,9.867433548,29.186775208,15.625000000
+EOF
+while read -r n mean half; do
+    is "$(bleu words/ref0 -i words/hyp1 -ci -cin $n -b -f text -w 10)" \
+        "72.6002990576 (μ = $mean ± $half)"
+done <<'EOF'
+2 73.3658232506 0.3103606107
+3 76.3954488425 4.6996186932
+39 73.7989271000 20.0573182771
+40 73.8841928059 15.1270166960
+41 74.0909883205 15.1270166960
+EOF
+# a p of exactly 0.05 has its star, as sacreBLEU's table has; systems of standard input have numbers
+# that begin behind the baseline
+bleu words/ref0 -i words/hyp1 words/ref0 --paired-bs --paired-bs-n 19 -f text |
+    has -F '(p = 0.0500)*' || fail "no star"
+paste words/hyp1 words/hyp2 words/hyp2 | bleu words/ref0 --paired-ar --paired-ar-n 19 |
+    grep '"system"' > got
+printf '        "system": "%s",\n' Baseline 'System 1' 'System 2' > want; same got want
+# multi-bleu.perl begins with a closest reference of 9999 tokens that is 9999 tokens away: of those
+# that are as far away a shorter one counts, and none that is farther
+far() { printf "x%.0s " $(seq $1) > far.h; printf "x%.0s " $(seq $2) > far.r
+    bleu --multi far.r < far.h | sed 's/.*ref_len=//'; }
+is "$(far 1 9998) $(far 1 10000) $(far 1 12000) $(far 10000 1) $(far 10001 1)" \
+    "9998) 9999) 9999) 1) 9999)"
 # on standard input alone a "\r" ends a line, as Python has it
 printf 'a b c d\ne f g h\ni j k l\n' > r3
 is "$(printf 'a b c d\re f g h\r\ni j k l' | bleu -b r3)" 100.0
@@ -162,6 +198,8 @@ for i in $(seq 100); do echo "this is line $i ."; done > tok
 bleu tok < tok > out 2> err; grep -q "looks tokenised" err || fail "no warning"
 is "$(wc -l < err)" 1
 head -n 99 tok > t99; bleu t99 < t99 2> err > out; [ ! -s err ] || fail "a warning for 99 lines"
+for i in {1..100}; do echo ' .'; done > dots; bleu dots < dots 2> err > out
+has '100 lines end in' < err || fail "no warning of lines that are a full stop alone"
 bleu --force tok < tok 2> err > out; [ ! -s err ] || fail "a warning with --force"
 
 # what changes nothing is told, and the score is as without it

@@ -11,6 +11,7 @@
 #include "lib/sacrebleu/resample.h"
 #include "lib/score/bleu.h"
 #include "lib/score/metric.h"
+#include "lib/score/tokenise.h"
 
 static void counts_are_clipped_by_the_reference_with_most(void **state)
 {
@@ -165,6 +166,21 @@ static void random_numbers_are_numpys(void **state)
     for (int i = 0; i < 12; i++) assert_int_equal(pcg64_bit(&g, &bits), want[i]);
     pcg64_seed(&g, 98765432101u);
     assert_true(pcg64_next(&g) == 0x677285672b9d631fu);
+    /* seeds at the ends of their words */
+    const uint64_t seed[] = { 0, UINT64_C(1) << 32, UINT64_MAX },
+                   begins[] = { 0xa30febcfd9c2825fu, 0xe3c5ebe285ac1625u, 0xae163a7a8c47568fu };
+    for (int i = 0; i < 3; i++) {
+        pcg64_seed(&g, seed[i]);
+        assert_true(pcg64_next(&g) == begins[i]);
+    }
+    /* default_rng(7).integers(0, 2**31 + 1, 8): of 16 draws 8 would be biased, and are drawn
+     * again */
+    const uint32_t large[] = { 1926751966, 1241873585, 1790251937, 483628757,
+                               119253154,  644602188,  1959843384, 1073283950 };
+    uint32_t drawn_below[8];
+    pcg64_seed(&g, 7);
+    pcg64_below(&g, 2147483649u, drawn_below, 8);
+    for (int i = 0; i < 8; i++) assert_int_equal(drawn_below[i], large[i]);
 }
 
 static void shifts_cost_one_edit(void **state)
@@ -299,6 +315,83 @@ static void edits_are_those_of_sacrebleu(void **state)
     ter_work_free(w);
 }
 
+struct range { uint32_t first, last; };
+
+static bool in(const struct range *r, uint32_t c)
+{
+    while (r->last && c > r->last) r++;
+    return r->last && c >= r->first;
+}
+
+static size_t utf8(uint32_t c, char *to)
+{
+    if (c < 0x800) {
+        to[0] = (char)(0xC0 | c >> 6);
+        to[1] = (char)(0x80 | (c & 63));
+        return 2;
+    }
+    size_t n = 1;
+    to[0] = (char)(c < 0x10000 ? 0xE0 | c >> 12 : 0xF0 | c >> 18);
+    if (c >= 0x10000) to[n++] = (char)(0x80 | (c >> 12 & 63));
+    to[n++] = (char)(0x80 | (c >> 6 & 63));
+    to[n++] = (char)(0x80 | (c & 63));
+    return n;
+}
+
+/* What sacreBLEU 2.6.0 makes of "a", a character and "b", of all characters but ASCII: TokenizerZh,
+ * and TercomTokenizer with asian_support, normalized or no_punct. Python's white space separates
+ * for each of them. */
+static void each_character_is_cut_as_by_sacrebleu(void **state)
+{
+    (void)state;
+    static const struct range space[] = {
+        { 0x85, 0x85 },     { 0xA0, 0xA0 },     { 0x1680, 0x1680 }, { 0x2000, 0x200A },
+        { 0x2028, 0x2029 }, { 0x202F, 0x202F }, { 0x205F, 0x205F }, { 0x3000, 0x3000 }, { 0, 0 } };
+    static const struct range zh[] = {
+        { 0x200B, 0x2027 }, { 0x202A, 0x202E }, { 0x2030, 0x205E }, { 0x2060, 0x2A6D },
+        { 0x2E80, 0x2FDF }, { 0x2FF0, 0x2FFF }, { 0x3001, 0x303F }, { 0x3100, 0x312F },
+        { 0x31A0, 0x31EF }, { 0x3200, 0x4DB5 }, { 0x4E00, 0x9FBB }, { 0xF900, 0xFA2D },
+        { 0xFA30, 0xFA6A }, { 0xFA70, 0xFAD9 }, { 0xFE10, 0xFE1F }, { 0xFE30, 0xFE4F },
+        { 0xFF00, 0xFFEF }, { 0, 0 } };
+    static const struct range normalized[] = {
+        { 0x2E80, 0x2EFF }, { 0x3001, 0x3002 }, { 0x3008, 0x3011 }, { 0x3014, 0x301F },
+        { 0x30FB, 0x30FB }, { 0x31C0, 0x31EF }, { 0x3200, 0x4DBF }, { 0x4E00, 0x9FFF },
+        { 0xF900, 0xFAFF }, { 0xFE30, 0xFE4F }, { 0xFF01, 0xFF02 }, { 0xFF08, 0xFF09 },
+        { 0xFF0C, 0xFF0C }, { 0xFF0E, 0xFF0E }, { 0xFF1A, 0xFF1B }, { 0xFF1F, 0xFF1F },
+        { 0xFF61, 0xFF65 }, { 0, 0 } };
+    static const struct range punctuation[] = {
+        { 0x3001, 0x3002 }, { 0x3008, 0x3011 }, { 0x3014, 0x301F }, { 0x30FB, 0x30FB },
+        { 0xFF01, 0xFF02 }, { 0xFF08, 0xFF09 }, { 0xFF0C, 0xFF0C }, { 0xFF0E, 0xFF0E },
+        { 0xFF1A, 0xFF1B }, { 0xFF1F, 0xFF1F }, { 0xFF61, 0xFF65 }, { 0, 0 } };
+    const struct ter_options asian = { .case_sensitive = true, .normalized = true,
+                                        .asian_support = true },
+                             none = { .case_sensitive = true, .no_punct = true,
+                                       .asian_support = true };
+    struct token_spans t = { 0 };
+    struct bytes room[2] = { { 0 } };
+    for (uint32_t c = 0x80; c < 0x110000; c++) {
+        if (c == 0xD800) c = 0xE000;
+        char s[8] = "a";
+        size_t n = utf8(c, s + 1) + 2;
+        s[n - 1] = 'b';
+        size_t blank = in(space, c) ? 2 : 0, want[] = {
+            blank ? blank : in(zh, c) ? 3 : 1, blank ? blank : in(normalized, c) ? 3 : 1,
+            blank ? blank : 1, blank ? blank : 1 };
+        score_tokenise(SCORE_TOK_ZH, s, n, &t, &room[0]);
+        bool right = t.n == want[0];
+        score_tokenise_ter(&asian, s, n, &t, room);
+        right &= t.n == want[1];
+        score_tokenise_ter(&none, s, n, &t, room);
+        right &= t.n == want[2] && (blank || t.v[0].n == (in(punctuation, c) ? 2 : n));
+        score_tokenise(SCORE_TOK_13A, s, n, &t, &room[0]);
+        right &= t.n == want[3];
+        if (!right) fail_msg("U+%04X", (unsigned)c);
+    }
+    free(t.v);
+    free(room[0].v);
+    free(room[1].v);
+}
+
 static void numbers_print_as_pythons_repr(void **state)
 {
     (void)state;
@@ -334,6 +427,7 @@ int main(void)
         cmocka_unit_test(random_numbers_are_numpys),
         cmocka_unit_test(shifts_cost_one_edit),
         cmocka_unit_test(edits_are_those_of_sacrebleu),
+        cmocka_unit_test(each_character_is_cut_as_by_sacrebleu),
         cmocka_unit_test(numbers_print_as_pythons_repr),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
