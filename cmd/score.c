@@ -263,7 +263,10 @@ static int find_files(struct language *l, const struct args *args)
         l[i].gold = prog_lang_file(args->v[i], l[i].lang);
         for (int k = 0; k < i; k++)
             if (!strcmp(l[k].lang, l[i].lang))
-                return err_set("two gold files of language '%s'", l[i].lang);
+                return *l[i].lang ? err_set("two gold files of language '%s'", l[i].lang)
+                                  : err_set("%s and %s: gold files without a language; write "
+                                            "LANG=FILE, such as de=%s",
+                                            l[k].gold, l[i].gold, l[i].gold);
         /* A single gold file may be judged against standard input. */
         l[i].pred = "-";
         if (o.pred.n && file_for(&o.pred, "pred", &l[i], args->n, &l[i].pred) < 0) return -1;

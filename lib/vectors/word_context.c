@@ -148,6 +148,12 @@ struct vectors *word_context_vectors(const char *const *paths, int n,
         all = join(block, n);
         /* the decomposition needs the memory */
         for (int i = 0; i < n; i++) { sparse_free(block[i]); block[i] = NULL; }
+        if (!all->at[all->rows])
+            r = err_set("%s: no pair of words has a mutual information above log %g: all vectors "
+                        "would be zero%s",
+                        paths[0], o->shift, o->shift > 1 ? "; give a lower --shift" : "");
+    }
+    if (r == 0) {
         size_t d = (size_t)o->dim;
         float *s = mem_alloc(d * sizeof *s);
         r = sparse_svd(all, o->dim, o->passes, o->seed, v->x, s);

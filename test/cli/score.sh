@@ -190,6 +190,8 @@ fails 1 "x.tsv:3: one of the rows with an unknown label: 'maybe'" bash \
     -c "(cat xnli; printf 'de\tmaybe\ta\tb\n') > x.tsv; echo x | score -m accuracy de=x.tsv"
 fails 1 "unknown format 'nli'; choose one of: squad" score -m accuracy gold --format nli
 fails 1 "two gold files of language 'en'" score -m accuracy en=gold en=gold --pred en=a
+fails 1 "^score: gold and b: gold files without a language; write LANG=FILE, such as de=b\$" \
+    score -m accuracy gold b --pred a
 fails 1 "no --pred for the gold file of 'de'" score -m accuracy en=gold de=gold --pred en=a
 fails 2 '.--pred is given 2 times, more often than gold files .1.' score -m accuracy gold -p a -p b
 fails 2 'against is given 3 times, more .*2' score -m accuracy en=gold de=gold -p en=a \

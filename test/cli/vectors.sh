@@ -495,6 +495,13 @@ for w in --eval --seed-dict --src-counts --tgt-counts; do
 done
 is "$(layers rsim --dict pairs.dict | cut -f 1-2 | tail -n 2 | tr '\t\n' ' ,')" "0 3,1 3,"
 is "$(rsim -q --src abc.vec --tgt abc.vec --dict - < pairs.dict | cut -f 2 | tail -n 1)" 3
+# of two words that always stand together the mutual information is log 2: above log 1.99, and not
+# above log 2
+printf 'a b\na b\n' | cooc-count -q > together.cooc
+together() { embed -q --from-cooc together.cooc --dim 1 --smooth 1 --shift "$1"; }
+is "$(together 1.99 | wc -l)" 3
+fails 1 'together.cooc: no pair of words has a mutual .* above log 2: .*; give a lower --shift$' \
+    together 2
 printf '1 0\na\n' > none.vec
 fails 1 'none.vec:1: 1 vectors of 0 dimensions: at most' analogy --vec none.vec abc.vec
 # as many pairs as --fewest asks for are not too few
