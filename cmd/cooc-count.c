@@ -123,6 +123,11 @@ int main(int argc, char **argv)
     }
     /* the second reading would find it at its end */
     if (std_in > 1) return prog_usage("standard input can be given only once");
+    if (o.shards && args.n && !std_in)
+        return prog_usage("--shards is for standard input, which is no input here; files that are "
+                          "shards are recognised");
+    if (o.shards && !o.vocab)
+        return prog_usage("--shards needs -v, the vocabulary that binarize used");
     /* Checked here, where a mistake is one of usage (status 2) and not a failure. */
     struct cooc_scheme s;
     enum cooc_sides sides = o.left ? COOC_LEFT : o.right ? COOC_RIGHT : COOC_SYMMETRIC;

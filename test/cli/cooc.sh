@@ -206,6 +206,9 @@ fails 1 'is a shard, whose ids mean nothing' cooc-count big.shd
 fails 1 'no-such-folder' cooc-count -v big.v --memory $M --tmp no-such-folder bigger
 fails 2 'does not fit' cooc-count -w 30 t
 fails 2 'only one of' cooc-count --left --right t
+# an option that nothing would obey
+fails 2 'shards is for standard input, which is no input here' cooc-count -v v --shards t
+fails 2 'shards needs -v' cooc-count --shards < t
 : > empty
 head -c 5000 want > cut; fails 1 'cut: byte .*no footer' cooc-query --stat cut
 fails 1 'cut: byte .*no footer' cooc-merge want cut
