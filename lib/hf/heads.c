@@ -190,10 +190,13 @@ static int add_head(enum hf_layout l, struct model_config *c, const cJSON *root,
 int hf_head_parse(enum hf_layout l, struct model_config *c, const char *json, const char *where,
                   const char *name)
 {
-    if (l > HF_XLM || (name && !strcmp(name, "none"))) return 0;
-    cJSON *root = json_parse(json, strlen(json), where);
-    int rc = root ? add_head(l, c, root, where, name) : -1;
+    if (name && !strcmp(name, "none")) return 0;
+    cJSON *root = l > HF_XLM ? NULL : json_parse(json, strlen(json), where);
+    int rc = l > HF_XLM ? 0 : root ? add_head(l, c, root, where, name) : -1;
     cJSON_Delete(root);
+    if (rc == 0 && name && !c->n_heads)
+        rc = err_set("%s: --head %s names a task head, and the model has none that can be imported",
+                     where, name);
     return rc;
 }
 

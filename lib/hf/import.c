@@ -206,6 +206,9 @@ static int languages(struct model_config *c, const struct hf_import *o)
     for (int i = 0; i < o->n_langs; i++) {
         if (!*o->langs[i] || strlen(o->langs[i]) >= sizeof c->lang[i])
             return err_set("--lang-code: \"%.40s\" is not a language code", o->langs[i]);
+        for (int k = 0; k < i; k++)
+            if (!strcmp(o->langs[k], o->langs[i]))
+                return err_set("--lang-code: %s is given twice", o->langs[i]);
         strcpy(c->lang[i], o->langs[i]);
     }
     return hf_config_check(c, "--lang-code");

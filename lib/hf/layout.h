@@ -77,8 +77,8 @@ char *hf_config_json(enum hf_layout l, const struct model_config *c, const int i
 
 /* Adds to c the head of the class that the config.json (text `json`, of layout l) names among its
  * "architectures", with its labels (id2label): none where the class has no head that we have. name:
- * what the head is called; NULL: by what its labels are, nli, class, ner, tag or qa. -1 with a
- * message that begins with `where`. */
+ * what the head is called, which there must be; NULL: by what its labels are, nli, class, ner, tag
+ * or qa. -1 with a message that begins with `where`. */
 int hf_head_parse(enum hf_layout l, struct model_config *c, const char *json, const char *where,
                   const char *name);
 /* Their name of tensor "head.NAME.(dense|out).(weight|bias)" of head h; false: there is none. */

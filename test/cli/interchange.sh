@@ -160,6 +160,11 @@ fails 1 \
     'XLMForSequenceClassification has no layer below its output layer; head class is another one' \
         ckpt export -o x --to xlm number
 fails 1 'no head ner; it has nli' ckpt export -o x --head ner nli
+fails 1 'config.json: --head nli names a task head, and the model has none' ckpt import -o x \
+    --head nli "$G/bert"
+fails 1 'config.json: --head class names a task head, and' ckpt import -o x --head class "$G/bart"
+fails 1 'lang-code: xx is given twice' ckpt import -o x --lang-code yy --lang-code xx \
+    --lang-code xx "$G/bert"
 fails 1 'head sentiment: no task has this name' ckpt import -o x --head sentiment "$G/bert_nli"
 fails 1 '--head ner does not match what BertForSequenceClassification computes' ckpt import -o x \
     --head ner "$G/bert_nli"
