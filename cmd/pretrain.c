@@ -41,7 +41,9 @@ static int check(struct run *r, const struct inputs *in, const struct choice *o)
     if (!mix_decoder(&r->mix) && prog_asked(model_decoder_rows, asked))
         return err_set("--%s belongs to objectives with a decoder (mass); none is in %s", asked,
                        r->mix.asked);
-    return mix_dict(&r->mix, in->dict.n);
+    const char *pairs = in->parallel.n         ? "parallel"
+                        : in->valid_parallel.n ? "valid-parallel" : NULL;
+    return mix_pairs(&r->mix, pairs) < 0 ? -1 : mix_dict(&r->mix, in->dict.n);
 }
 
 /* There is a decoder if an objective needs one, with as many layers as the encoder unless an option

@@ -273,6 +273,15 @@ int mix_dict(const struct mix *x, int files)
     return 0;
 }
 
+int mix_pairs(const struct mix *x, const char *option)
+{
+    for (int i = 0; i < x->n; i++)
+        if (x->m[i].o->pairs) return 0;
+    return option ? err_set("--%s belongs to objectives that learn from sentence pairs (tlm); none "
+                            "is in %s", option, x->asked)
+                  : 0;
+}
+
 bool mix_decoder(const struct mix *x)
 {
     for (int i = 0; i < x->n; i++)

@@ -69,6 +69,9 @@ int mix_choose(struct mix *x, const char *list, const char *ratio, const char *o
 /* Is --dict given (`files` of them) just where an objective reads it? -1 with a message: wrong
  * usage. */
 int mix_dict(const struct mix *x, int files);
+/* Does one of them read sentence pairs, if `option` (NULL: none) was given some? -1 with a message:
+ * wrong usage. */
+int mix_pairs(const struct mix *x, const char *option);
 /* Has one of them a decoder? */
 bool mix_decoder(const struct mix *x);
 /* Do they fit a model of this shape? -1 with a message: wrong usage. */

@@ -258,13 +258,27 @@ static int fit(struct run *r, int tokens)
     return memory_check(&ask, &r->need);
 }
 
+/* Of a model of another shape: what has no weights there, or whose weights are not taken. */
+static void note_other(const struct run *r, const char *what, int there, int here)
+{
+    if (there == here) return;
+    msg_note("%s: %s has %d, this model %d; the last ones %s", what, r->from, there, here,
+             here > there ? "begin as they are drawn" : "are left out");
+}
+
 static int first_weights(struct run *r)
 {
     /* vectors after the model: they were asked for by name */
     if (r->from) {
         int taken, fresh;
+        struct model_config from;
         if (model_init_from(&r->m, r->vocab, r->from, &taken, &fresh) < 0) return -1;
         msg_note("started from %s: %d tokens found there, %d new", r->from, taken, fresh);
+        if (model_read_config(&from, r->from) < 0) return -1;
+        if (!r->shape.share_layers && !from.share_layers)
+            note_other(r, "encoder layers", from.layers, r->shape.layers);
+        if (!r->shape.sinusoidal && !from.sinusoidal)
+            note_other(r, "positions", from.positions, r->shape.positions);
     }
     if (r->vectors) {
         int n = model_init_embeddings(&r->m, r->vocab, r->vectors);

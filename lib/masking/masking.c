@@ -282,6 +282,10 @@ int masking_check(const struct masking *o)
         return err_set("--mask-token and --mask-random add up to more than 1");
     if (o->ngrams.n && o->scheme != MASKING_PMI)
         return err_set("--mask-ngrams is used only by --mask-scheme pmi");
+    if (o->scheme != MASKING_NGRAM && prog_asked_for("ngram-max"))
+        return err_set("--ngram-max is used only by --mask-scheme ngram");
+    if (o->scheme != MASKING_SPAN && prog_asked_for("span-max"))
+        return err_set("--span-max is used only by --mask-scheme span");
     return 0;
 }
 

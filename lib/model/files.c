@@ -239,8 +239,8 @@ static int init_tensor(struct model *m, int i, const struct st_file *f,
     if (t->ndim > 2 || (!bias && cols != p->cols)
         || (!by_token && !by_lang && !by_pos && !bias && rows != p->rows))
         return err_set(
-            "%s: tensor %s does not fit this model's [%d, %d]; --init needs the same dim and ffn",
-            f->path, t->name, p->rows, p->cols);
+            "%s: tensor %s does not fit this model's [%d, %d]; --init needs the same --dim, "
+            "--embed-dim and --ffn", f->path, t->name, p->rows, p->cols);
     if ((by_token && rows != from->vocab) || (bias && (rows != 1 || cols != from->vocab))
         || (by_lang && rows != from->n_langs))
         return err_set("%s: tensor %s has a different number of rows than config.json has tokens "
@@ -361,8 +361,12 @@ int model_init_embeddings(struct model *m, const struct vocab *vocab, const char
         if (text_lineno(in) == 1 && got == 1) continue;          /* word2vec's "rows dim" */
         if (got > 0 && !dim) dim = got;
         if (got <= 0 || got != dim) {
-            rc = err_set("%s:%llu: expected a word and %d numbers; found %d", path,
-                         (unsigned long long)text_lineno(in), dim, got < 0 ? 0 : got);
+            unsigned long long at = text_lineno(in);
+            /* the first vector says how many numbers the others have */
+            rc = dim ? err_set("%s:%llu: expected a word and %d numbers; found %d", path, at, dim,
+                               got < 0 ? 0 : got)
+                     : err_set("%s:%llu: expected a word and its vector, numbers separated by "
+                               "spaces", path, at);
             break;
         }
         if (dim > D) {

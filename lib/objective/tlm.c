@@ -220,6 +220,7 @@ const struct objective objective_tlm = {
     .name = "tlm",
     .about = "predict masked tokens of sentence pairs",
     .used_by = OBJECTIVE_PRETRAIN | OBJECTIVE_ALIGN,
+    .pairs = true,
     .self = sizeof(struct tlm),
     .batch = &batch_masked,
     .options = options,

@@ -29,8 +29,7 @@ awk -v p="$(tlm other.b 100 strangers)" 'BEGIN { exit !(p > 400) }' ||
 
 for l in a b; do binarize -q -v vocab -l x$l -o $l.shd < train.$l; done
 cooc-count -q -w 2 -v vocab xa=a.shd xb=b.shd > counts
-small=(pretrain --quiet -v vocab --train xa=a.shd --train xb=b.shd --parallel \
-    xa-xb=train.a,train.b --layers 1 --dim 16 --heads 2
+small=(pretrain --quiet -v vocab --train xa=a.shd --train xb=b.shd --layers 1 --dim 16 --heads 2
     --ffn 16 --positions 24 --tokens 100 --lr 1e-3 --warmup 3 --log-every 1 --save-every 2 --seed 3)
 # hashes DIR: of its weights, optimiser and state
 hashes() { cat $1/last/weights.safetensors $1/last/optimizer.safetensors $1/last/state.json |
@@ -45,8 +44,10 @@ done
 
 # interrupted or not, every mixture ends with the same bytes; one thread or two, too
 i=0
-for o in "mlm,tlm" "mlm,tlm --mix mlm:2,tlm:1" "tlm --tlm-form ppa --tlm-order toss" \
-    "gc --cooc counts" "mlm,gc,tlm --cooc counts" \
+pairs="--parallel xa-xb=train.a,train.b"
+for o in "mlm,tlm $pairs" "mlm,tlm --mix mlm:2,tlm:1 $pairs" \
+    "tlm --tlm-form ppa --tlm-order toss $pairs" "gc --cooc counts" \
+    "mlm,gc,tlm --cooc counts $pairs" \
     "mlm --mask-scheme pmi --mask-ngrams xa=list.a --mask-ngrams xb=list.b" \
     "mlm --mask-scheme span" "mlm --mask-scheme ngram --batch 7" \
         "mlm --mask-scheme word --accumulate 2"; do
@@ -93,6 +94,13 @@ fails 1 '--warmup 10x: expected' "${small[@]}" --warmup 10x --out no
 fails 1 '--epochs and --steps' "${small[@]}" --epochs 1 --steps 3 --out no
 fails 2 '--mask-ngrams is used only by --mask-scheme pmi' "${small[@]}" --mask-ngrams xa=list.a \
     --out no
+fails 2 '--ngram-max is used only by --mask-scheme ngram' "${small[@]}" --mask-scheme span \
+    --ngram-max 2 --out no
+fails 2 '--span-max is used only by --mask-scheme span' "${small[@]}" --mask-scheme ngram \
+    --span-max 2 --out no
+fails 2 '--parallel belongs to objectives that learn from sentence pairs' "${small[@]}" $pairs \
+    --out no
+fails 2 '--valid-parallel belongs to objectives' "${small[@]}" --valid-parallel xa-xb=a,b --out no
 fails 1 'needs a list for each language: --mask-ngrams xb=FILE' "${small[@]}" --mask-scheme pmi \
     --mask-ngrams xa=list.a --out no
 fails 1 'language xa is given twice' "${small[@]}" --mask-scheme pmi --mask-ngrams xa=list.a \

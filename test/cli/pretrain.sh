@@ -83,6 +83,14 @@ for t in embed.tokens encoder.1.attn.qkv.weight encoder.0.ffn.out.bias; do
     done
     same started.$t whole.$t
 done
+# of another shape: what begins as it was drawn, and what is left out, is said
+pretrain "${base[@]:1}" --init whole --layers 3 --steps 0 --out more 2> said
+has 'pretrain: encoder layers: whole/best has 2, this model 3; the last ones begin as' \
+    < said || fail "$(cat said)"
+pretrain "${base[@]:1}" --init whole --layers 1 --positions 40 --steps 0 --out fewer 2> said
+has 'pretrain: encoder layers: whole/best has 2, this model 1; the last ones are left out' < said &&
+    has "pretrain: positions: whole/best has 64, this model 40; the last ones are left" < said ||
+    fail "$(cat said)"
 # and from one of which it has 100 words and another one (with the specials 105 tokens of 106), with
 # vectors for three of the 101
 { head -n 100 vocab; echo nowhere-else 1; } > few

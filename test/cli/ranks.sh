@@ -53,10 +53,11 @@ both() {
     ranks 2 "$@" --out two$i
     alike one$i two$i "$what"
 }
-for o in "mlm,tlm --mix mlm:2,tlm:1" "mlm,tcs --dict xa-xb=dict --dict-refresh 2 --specific 2" \
+for o in "mlm,tlm --mix mlm:2,tlm:1 --parallel xa-xb=train.a,train.b" \
+    "mlm,tcs --dict xa-xb=dict --dict-refresh 2 --specific 2" \
     "mlm,scs --specific 1" "mlm,dict --dict xa-xb=dict" \
     "mlm,align --dict xa-xb=dict --no-encoder-langs" "mass"; do
-    both "$o" "${mlm[@]}" --parallel xa-xb=train.a,train.b --objective $o --steps 4
+    both "$o" "${mlm[@]}" --objective $o --steps 4
 done
 both sop "${mlm[@]}" --objective mlm,sop --documents 28 --no-encoder-langs --steps 4
 mt=(finetune "${how[@]}" --model one1 --steps 4 --valid xa-xb=v.a,v.b)

@@ -111,7 +111,8 @@ static const struct objective a = { .name = "a", .about = "A", .used_by = 1, .se
                               b = { .name = "b", .about = "B", .used_by = 3, .self = 8,
                                     .batch = &passes, .defaults = name_b, .open = opened,
                                     .epoch = epoch_b, .period = period_3, .weight = "lambda-b|l",
-                                    .weight_value = "0:1,4:0", .dict = true, .decoder = true },
+                                    .weight_value = "0:1,4:0", .dict = true, .pairs = true,
+                                    .decoder = true },
                               few = { .name = "few", .about = "F", .used_by = 1,
                                       .batch = &passes, .epoch = epoch_few, .turn = odd },
                               aux = { .name = "aux", .about = "X", .used_by = 1, .self = 8,
@@ -200,10 +201,15 @@ static void what_they_need_is_that_of_all_who_were_chosen(void **state)
     assert_int_equal(mix_dict(&x, 0), 0);
     assert_int_equal(mix_dict(&x, 1), -1);
     assert_non_null(strstr(err_msg(), "none is in --objective aux,a"));
+    assert_int_equal(mix_pairs(&x, NULL), 0);
+    assert_int_equal(mix_pairs(&x, "valid-parallel"), -1);
+    assert_string_equal(err_msg(), "--valid-parallel belongs to objectives that learn from "
+                                   "sentence pairs (tlm); none is in --objective aux,a");
     mix_free(&x);
     assert_int_equal(choose(&x, "a,aux,b", NULL, NULL), 0);
     assert_int_equal(mix_period(&x), 3);
     assert_true(mix_decoder(&x));
+    assert_int_equal(mix_pairs(&x, "parallel"), 0);
     assert_int_equal(mix_dict(&x, 2), 0);
     assert_int_equal(mix_dict(&x, 0), -1);
     assert_non_null(strstr(err_msg(), "objective b needs a dictionary"));

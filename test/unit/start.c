@@ -420,7 +420,7 @@ static void words_take_vectors_at_the_mean_length_of_drawn_rows(void **state)
         { "a 1 2\nb 1 2 3\n", "bad:2: expected a word and 2 numbers; found 3" },
         { "zz 1 2\n", "bad: none of its words is in the vocabulary" },
         { "", "bad: none of its words is in the vocabulary (it is empty)" },
-        { "2 2\na 1 x\n", "bad:2: expected a word and 0 numbers; found 0" },
+        { "2 2\na 1 x\n", "bad:2: expected a word and its vector, numbers separated by spaces" },
         { "a 1 2\nb 1 nan\n", "bad:2: expected a word and 2 numbers; found 0" },
         { "a 1 2\nb\n", "bad:2: expected a word and 2 numbers; found 0" },
         { wide, "bad: vectors of 65 dimensions; the model has 64" },
