@@ -94,13 +94,6 @@ fails 1 '--warmup 10x: expected' "${small[@]}" --warmup 10x --out no
 fails 1 '--epochs and --steps' "${small[@]}" --epochs 1 --steps 3 --out no
 fails 2 '--mask-ngrams is used only by --mask-scheme pmi' "${small[@]}" --mask-ngrams xa=list.a \
     --out no
-fails 2 '--ngram-max is used only by --mask-scheme ngram' "${small[@]}" --mask-scheme span \
-    --ngram-max 2 --out no
-fails 2 '--span-max is used only by --mask-scheme span' "${small[@]}" --mask-scheme ngram \
-    --span-max 2 --out no
-fails 2 '--parallel belongs to objectives that learn from sentence pairs' "${small[@]}" $pairs \
-    --out no
-fails 2 '--valid-parallel belongs to objectives' "${small[@]}" --valid-parallel xa-xb=a,b --out no
 fails 1 'needs a list for each language: --mask-ngrams xb=FILE' "${small[@]}" --mask-scheme pmi \
     --mask-ngrams xa=list.a --out no
 fails 1 'language xa is given twice' "${small[@]}" --mask-scheme pmi --mask-ngrams xa=list.a \

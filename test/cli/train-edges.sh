@@ -221,6 +221,12 @@ fails 2 'patience and --select round-trip need --valid' finetune "${small[@]}" -
 one=(pretrain "${small[@]}" --train aa=aa.shd --steps 1 --out no)
 fails 2 'patience needs --valid' "${one[@]}" --patience 2
 fails 2 'dict-skip needs --dict SRC-TGT=FILE' "${one[@]}" --dict-skip
+fails 2 'ngram-max is used only by --mask-scheme ngram' "${one[@]}" --mask-scheme span \
+    --ngram-max 2
+fails 2 'span-max is used only by --mask-scheme span' "${one[@]}" --mask-scheme ngram --span-max 2
+fails 2 '--parallel belongs to objectives that learn from sentence pairs' "${one[@]}" \
+    --parallel aa-bb=s,s
+fails 2 '--valid-parallel belongs to objectives that learn' "${one[@]}" --valid-parallel aa-bb=s,s
 fails 2 'longest does not go with --stream' "${one[@]}" --stream 8 --longest 9
 fails 2 'longest does not go with --documents' "${one[@]}" --documents 8 --longest 9
 fails 2 'text-memory does not go with --documents' "${one[@]}" --documents 8 --text-memory 16K
