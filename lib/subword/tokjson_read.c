@@ -99,7 +99,8 @@ static size_t script(struct tbuf *b, const char *s)
     char re[64];
     int code;
     PCRE2_SIZE at;
-    if (n < 4 + not || n > 40) return 0;                 /* no category has three letters */
+    /* a name; one of a category ("Lu") is no script's and does not compile */
+    if (n < 2 + not || n > 40) return 0;
     snprintf(re, sizeof re, "\\p{sc:%.*s}", (int)(n - 1 - not), s + 1 + not);
     /* PCRE2 knows which names are scripts: one that compiles is one */
     pcre2_code *c = pcre2_compile((PCRE2_SPTR)re, PCRE2_ZERO_TERMINATED, PCRE2_UTF, &code, &at,

@@ -10,6 +10,11 @@ is "$(tail -n 2 bert/vocab | tr '\n' ' ')" '<id30> <id31> ' 'rows without a toke
 ckpt export -q -o hf bert
 is "$(head -n 6 hf/vocab.txt |
     tr '\n' ' ')" '[PAD] [unused1] [UNK] [CLS] [SEP] [MASK] ' 'and go back where they were'
+# tokens beyond vocab.txt: a row has their name, and their file comes back
+cp -r "$G/bert" more; chmod -R u+w more; echo '{"wug": 30}' > more/added_tokens.json
+ckpt import -q -o added more
+is "$(tail -n 2 added/vocab | tr '\n' ' ')" 'wug <id31> '
+ckpt export -q -o added.hf added; same added.hf/added_tokens.json more/added_tokens.json
 # an id in the row that another special does not have: one beyond the table
 cp -r bert far; chmod -R u+w far; rm far/model.sum
 sed -i 's/"bos": [0-9]*/"bos": 31/; s/"mask": [0-9]*/"mask": -1/' far/pieces.json

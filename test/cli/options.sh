@@ -98,6 +98,17 @@ tr cde a < s > t
 words() { translate -q --model narrow --src aa --tgt bb --beam 1 "$@" < s | tr -d ' ab\n'; }
 is "$(words)" ''
 [[ "$(words --no-mask-vocab)" = *[cde]* ]] || fail "--no-mask-vocab"
+# so too what generate() of transformers takes: <s> <pad> </s> <unk> a b c d e <mask> in BART's order
+"${train[@]/aa-bb=*/bb-aa=t,s}" --seed 4 --steps 1 --out wide
+biases() {      # RUN TGT...
+    rm -rf bart; ckpt export -q --to bart --src aa --tgt "${@:2}" -o bart $1
+    "$(dirname "$BIN")/test/tool/tensor" bart/model.safetensors final_logits_bias |
+        awk '{ for (i = 1; i <= NF; i++) printf($i == -10000 ? "x" : $i > -1 ? "." : "?") }'
+}
+is "$(biases narrow bb)" 'xx.x..xxxx'
+is "$(biases wide bb)" 'xx.x..xxxx' "a language that is the first of the model's"
+is "$(biases wide aa)" 'xx.x.....x'
+is "$(biases narrow bb --no-mask-vocab)" '..........'
 
 echo "# --tensorboard has the log's numbers"
 "${train[@]}" --steps 3 --tensorboard --out run

@@ -138,17 +138,17 @@ static void pieces_of_xlm_mark_what_goes_on(void **state)
     (void)state;
     static const char *const expected[] = { "<s>@@", "</s>@@", "<pad>@@", "<unk>@@", "<special0>",
                                             "<special1>", "lo@@", "low", "<special9@@", "</w@@",
-                                            "" };
+                                            NULL, "" };
     begin();
     put("vocab.json", "{\"<s>\": 0, \"</s>\": 1, \"<pad>\": 2, \"<unk>\": 3, \"<special0>\": 4, "
                       "\"<special1>\": 5, \"lo\": 6, \"low</w>\": 7, \"<special9\": 8, "
-                      "\"</w\": 9, \"</w>\": 10}");
+                      "\"</w\": 9, \"</w>\": 11}");
     for (int i = 0; i < 3; i++) {
         if (i) put("tokenizer_config.json", i == 1 ? "{\"do_lowercase_and_remove_accent\": false}"
                                                    : "{}");
         if (i == 2) put("merges.txt", "l o 1\n");
         struct hf_tokens t = tokens(HF_XLM, 30);
-        has(&t, expected, 11);
+        has(&t, expected, 12);
         ids_are(&t, 0, 1, 2, 3, 5);
         assert_int_equal(t.s.kind, SUBWORD_BPE);
         assert_int_equal(t.s.lower, i != 1);
@@ -357,6 +357,155 @@ static void each_row_has_a_name_of_its_own(void **state)
     vocab_free(v);
 }
 
+/* --- layouts: names of transformers (models/X/modeling_X.py) ---------------------------------- */
+
+static void layouts_are_found_by_their_names(void **state)
+{
+    (void)state;
+    static const char *const name[] = { "bert", "roberta", "xlm-roberta", "xlm",
+                                        "bart", "mbart",   "mt5",         "xglm" };
+    for (int l = 0; l < 8; l++) {
+        assert_string_equal(hf_layout_name((enum hf_layout)l), name[l]);
+        assert_int_equal(hf_layout_named(name[l]), l);
+        /* no model of ours is one of the last two */
+        assert_int_equal(hf_layout_find(name[l]), l < 6 ? l : -1);
+    }
+    assert_int_equal(hf_layout_find("gpt2"), -1);
+    assert_string_equal(err_msg(), "gpt2 is an unknown layout; choose bert, roberta, xlm-roberta, "
+                                   "xlm, bart or mbart");
+    /* RobertaEmbeddings counts from padding_idx + 1, BartLearnedPositionalEmbedding from 2 */
+    static const int offset[] = { 0, 8, 8, 0, 2, 2 };
+    for (int l = 0; l < 6; l++)
+        assert_int_equal(hf_position_offset((enum hf_layout)l, 7), offset[l]);
+}
+
+static void tensors_have_their_layouts_names(void **state)
+{
+    (void)state;
+    static const struct { enum hf_layout l; const char *ours, *theirs[4]; } t[] = {
+        { HF_BERT, "embed.tokens", { "bert.embeddings.word_embeddings.weight" } },
+        { HF_ROBERTA, "encoder.embed.norm.bias", { "roberta.embeddings.LayerNorm.bias" } },
+        { HF_BERT, "encoder.11.attn.qkv.weight",
+          { "bert.encoder.layer.11.attention.self.query.weight",
+            "bert.encoder.layer.11.attention.self.key.weight",
+            "bert.encoder.layer.11.attention.self.value.weight" } },
+        { HF_XLM_ROBERTA, "encoder.0.attn_norm.bias",
+          { "roberta.encoder.layer.0.attention.output.LayerNorm.bias" } },
+        { HF_BERT, "output.norm.bias", { "cls.predictions.transform.LayerNorm.bias" } },
+        { HF_XLM_ROBERTA, "output.bias", { "lm_head.bias" } },
+        { HF_XLM, "encoder.2.attn_norm.bias", { "transformer.layer_norm1.2.bias" } },
+        { HF_XLM, "encoder.2.attn.qkv.bias",
+          { "transformer.attentions.2.q_lin.bias", "transformer.attentions.2.k_lin.bias",
+            "transformer.attentions.2.v_lin.bias" } },
+        { HF_BART, "decoder.5.cross.kv.bias",
+          { "model.decoder.layers.5.encoder_attn.k_proj.bias",
+            "model.decoder.layers.5.encoder_attn.v_proj.bias" } },
+        { HF_MBART, "encoder.norm.weight", { "model.encoder.layer_norm.weight" } },
+        { HF_MBART, "decoder.embed.positions", { "model.decoder.embed_positions.weight" } },
+        { HF_MT5, "embed.tokens", { "shared.weight" } },
+        { HF_XGLM, "embed.tokens", { "model.embed_tokens.weight" } },
+        /* what they do not have, and what is a name of ours only in part */
+        { HF_MT5, "output.bias", { NULL } },
+        { HF_BERT, "encoder.norm.weight", { NULL } },
+        { HF_BERT, "encoder.0.attn.qkv", { NULL } },
+        { HF_BERT, "encoder.0.attn.qkv.weights", { NULL } },
+        { HF_BERT, "encoder.0", { NULL } },
+        { HF_BERT, "embed.tokens.weight", { NULL } },
+        { HF_XLM, "decoder.2.attn_norm.bias", { NULL } },
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        char theirs[HF_PARTS][HF_NAME];
+        int n = 0;
+        while (t[i].theirs[n]) n++;
+        assert_int_equal(hf_names(t[i].l, t[i].ours, theirs), n);
+        for (int k = 0; k < n; k++) assert_string_equal(theirs[k], t[i].theirs[k]);
+    }
+    static const char *const output[] = { "cls.predictions.decoder.weight",
+                                          "lm_head.decoder.weight", "lm_head.decoder.weight",
+                                          "pred_layer.proj.weight", "lm_head.weight",
+                                          "lm_head.weight" };
+    for (int l = 0; l < 6; l++)
+        assert_string_equal(hf_output_weight((enum hf_layout)l), output[l]);
+}
+
+/* Tied weights, bare models without their prefix, and TensorFlow's names of a norm's tensors. */
+static void files_spell_tensors_in_other_ways(void **state)
+{
+    (void)state;
+    static const struct { enum hf_layout l; const char *theirs, *other[5]; } t[] = {
+        { HF_BERT, "bert.embeddings.word_embeddings.weight",
+          { "cls.predictions.decoder.weight", "embeddings.word_embeddings.weight" } },
+        { HF_BERT, "bert.embeddings.LayerNorm.weight",
+          { "embeddings.LayerNorm.weight", "bert.embeddings.LayerNorm.gamma" } },
+        { HF_BERT, "bert.embeddings.LayerNorm.bias",
+          { "embeddings.LayerNorm.bias", "bert.embeddings.LayerNorm.beta" } },
+        { HF_BERT, "cls.predictions.bias", { "cls.predictions.decoder.bias" } },
+        { HF_ROBERTA, "lm_head.bias", { "lm_head.decoder.bias" } },
+        { HF_XLM, "transformer.embeddings.weight",
+          { "pred_layer.proj.weight", "embeddings.weight" } },
+        { HF_BART, "model.shared.weight",
+          { "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight",
+            "lm_head.weight", "shared.weight" } },
+        { HF_MT5, "shared.weight", { "encoder.embed_tokens.weight",
+                                     "decoder.embed_tokens.weight" } },
+        { HF_XLM, "pred_layer.proj.bias", { NULL } },
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        char other[HF_NAME];
+        int n = 0;
+        for (; t[i].other[n]; n++) {
+            assert_true(hf_other_name(t[i].l, t[i].theirs, n, other));
+            assert_string_equal(other, t[i].other[n]);
+        }
+        assert_false(hf_other_name(t[i].l, t[i].theirs, n, other));
+    }
+}
+
+static void notes_are_lines(void **state)
+{
+    (void)state;
+    char *notes = NULL;
+    hf_note(&notes, "%d is left out", 3);
+    assert_string_equal(notes, "3 is left out");
+    hf_note(&notes, "and %s", "more");
+    assert_string_equal(notes, "3 is left out\nand more");
+    free(notes);
+}
+
+/* A classifier of `n` labels: a head has 64 at most. */
+static int labelled(struct model_config *c, int n, const char *name)
+{
+    char json[4096];
+    int at = sprintf(json, "{\"architectures\": [\"BertModel\", 3, "
+                           "\"BertForSequenceClassification\"], \"id2label\": {");
+    /* keys in any order */
+    for (int i = n - 1; i >= 0; i--)
+        at += sprintf(json + at, "\"%d\": \"c%d\"%s", i, i, i ? ", " : "");
+    strcpy(json + at, "}}");
+    model_config_init(c);
+    return hf_head_parse(HF_BERT, c, json, "x", name);
+}
+
+static void heads_have_a_label_for_each_number(void **state)
+{
+    (void)state;
+    struct model_config c;
+    assert_int_equal(labelled(&c, 64, NULL), 0);
+    assert_int_equal(c.n_heads, 1);
+    assert_string_equal(c.head[0].name, "class");
+    assert_int_equal(c.head[0].outputs, 64);
+    assert_string_equal(c.head[0].label[63], "c63");
+    assert_string_equal(c.head[0].label[0], "c0");
+    assert_int_equal(labelled(&c, 65, NULL), -1);
+    assert_string_equal(err_msg(), "x: \"id2label\" has 65 labels, not from 1 to 64; --head none "
+                                   "imports the encoder alone");
+    assert_int_equal(labelled(&c, 0, NULL), -1);
+    assert_int_equal(labelled(&c, 1, "pairs"), 0);
+    assert_string_equal(c.head[0].name, "pairs");
+    assert_int_equal(labelled(&c, 65, "none"), 0);
+    assert_int_equal(c.n_heads, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -368,6 +517,11 @@ int main(void)
         cmocka_unit_test(pieces_follow_three_specials),
         cmocka_unit_test(ids_go_round_the_specials),
         cmocka_unit_test(each_row_has_a_name_of_its_own),
+        cmocka_unit_test(layouts_are_found_by_their_names),
+        cmocka_unit_test(tensors_have_their_layouts_names),
+        cmocka_unit_test(files_spell_tensors_in_other_ways),
+        cmocka_unit_test(notes_are_lines),
+        cmocka_unit_test(heads_have_a_label_for_each_number),
     };
     const char *top = getenv("TOP");
     char *path = path_join(top ? top : ".", "test/golden/subwords/unigram.model");

@@ -145,6 +145,7 @@ static void kinds_and_settings_follow_from_the_stages(void **state)
     "\"merges\":" merges "}}"
 #define MAP(base64) "{\"type\":\"Precompiled\",\"precompiled_charsmap\":\"" base64 "\"}"
 #define DELIMITER(c) "{\"type\":\"CharDelimiterSplit\",\"delimiter\":\"" c "\"}"
+#define SPLIT(regex) "{\"type\":\"Split\",\"pattern\":{\"Regex\":\"" regex "\"}}"
 #define STAGE(stage, what) \
     "{\"" stage "\":" what "," \
     "\"model\":{\"type\":\"WordLevel\",\"unk_token\":\"u\",\"vocab\":{\"u\":0}}}"
@@ -215,6 +216,12 @@ static void what_is_wrong_in_a_tokenizer_json_is_said(void **state)
           "the behavior Lost is not supported" },
         { STAGE("pre_tokenizer", "{\"type\":\"Split\",\"pattern\":{\"Regex\":\"(\"}}"),
           "the pattern \"(\" is not supported: missing closing parenthesis" },
+        { STAGE("pre_tokenizer", SPLIT("[\\\\w]")), NULL },
+        { STAGE("pre_tokenizer", SPLIT("[\\\\W]")), "the pattern [\\W] is not supported" },
+        { STAGE("pre_tokenizer", SPLIT("[a-z&&a]")), "the pattern [a-z&&a] is not supported" },
+        { STAGE("pre_tokenizer", SPLIT("(?i)a.b")), NULL },
+        { STAGE("pre_tokenizer", SPLIT("(?m)a.b")), "the pattern (?m)a.b is not supported" },
+        { STAGE("pre_tokenizer", SPLIT("(?i-m)a")), "the pattern (?i-m)a is not supported" },
         { STAGE("added_tokens", "[{\"id\":1,\"content\":\"x\"}]"), NULL },
         { STAGE("added_tokens", "[{\"id\":1}]"), "an added token without content or id" },
         { STAGE("added_tokens", "[{\"content\":\"x\"}]"), "an added token without content or id" },
@@ -225,6 +232,52 @@ static void what_is_wrong_in_a_tokenizer_json_is_said(void **state)
         if (!j && (!strstr(err_msg(), t[i].why) || strncmp(err_msg(), "t: ", 3)))
             fail_msg("%s: \"%s\", not \"%s\"", t[i].json, err_msg(), t[i].why);
         tokjson_free(j);
+    }
+}
+
+/* What files leave out, those of old versions above all, and scripts of any length: tokens of the
+ * tokenizers library, version 0.21. (It refuses other files that lack a field.) U+3001 is used with
+ * Yi and Han and of neither script. */
+static void what_a_file_leaves_out_is_as_in_the_library(void **state)
+{
+    (void)state;
+#define META(rest) "\"added_tokens\":[{\"id\":6,\"content\":\"<x>\",\"single_word\":false," \
+    "\"lstrip\":false,\"rstrip\":false,\"normalized\":false}],\"pre_tokenizer\":" \
+    "{\"type\":\"Metaspace\",\"replacement\":\"\u2581\"" rest "}," \
+    WORDS("\"\u2581a\":1,\"a\":2,\"\u2581\":3,\"\u2581b\":4,\"b\":5,\"<x>\":6")
+#define WORDS(vocab) \
+    "\"model\":{\"type\":\"WordLevel\",\"unk_token\":\"u\",\"vocab\":{\"u\":0," vocab "}}"
+#define BY(regex) "\"pre_tokenizer\":{\"type\":\"Split\",\"behavior\":\"Isolated\"," \
+    "\"pattern\":{\"Regex\":\"" regex "\"}}," \
+    WORDS("\"A\":1,\"\u3001\":2,\"\ua000\":3,\"A\u3001\":4,\"A\u3001\ua000\":5")
+    static const struct { const char *json, *text, *pieces; } t[] = {
+        { META(""), "a b<x>a", "\u2581a \u2581b <x> \u2581a" },
+        { META(",\"add_prefix_space\":true,\"prepend_scheme\":\"first\""), "a b<x>a",
+          "\u2581a \u2581b <x> a" },
+        { META(",\"add_prefix_space\":false,\"prepend_scheme\":\"never\""), "a b<x>a",
+          "a \u2581b <x> a" },
+        { "\"pre_tokenizer\":{\"type\":\"ByteLevel\",\"add_prefix_space\":false},"
+          WORDS("\"a\":1,\"1\":2,\"a1\":3"), "a1", "a 1" },
+        { "\"pre_tokenizer\":{\"type\":\"Punctuation\"}," WORDS("\"a\":1,\",\":2"), "a,a",
+          "a , a" },
+        { "\"model\":{\"unk_id\":0,\"vocab\":[[\"u\",0],[\"a\",-1],[\"b\",-1]]}", "ab", "a b" },
+        { "\"model\":{\"vocab\":{\"a\":0,\"b\":1,\"ab\":2},\"merges\":[\"a b\"]}", "ab", "ab" },
+        { BY("\\\\p{Yi}"), "A\u3001\ua000", "A\u3001 \ua000" },
+        { BY("\\\\p{^Yi}"), "A\u3001\ua000", "A \u3001 \ua000" },
+        { BY("\\\\p{Han}"), "A\u3001\ua000", "A\u3001\ua000" },
+        { BY("\\\\p{Lu}"), "A\u3001", "A \u3001" },
+    };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        char json[1024];
+        int n = snprintf(json, sizeof json, "{%s}", t[i].json);
+        void *m = read_json(json, (size_t)n);
+        if (!m) fail_msg("%s: %s", json, err_msg());
+        struct tbuf out = { 0 };
+        json_pieces(m, t[i].text, strlen(t[i].text), &out);
+        tbuf_byte(&out, 0);
+        if (strcmp(out.p, t[i].pieces)) fail_msg("%s: %s", json, out.p);
+        tbuf_free(&out);
+        tokjson_free(m);
     }
 }
 
@@ -543,6 +596,7 @@ int main(void)
         cmocka_unit_test(each_stage_of_a_tokenizer_json_is_the_librarys),
         cmocka_unit_test(kinds_and_settings_follow_from_the_stages),
         cmocka_unit_test(what_is_wrong_in_a_tokenizer_json_is_said),
+        cmocka_unit_test(what_a_file_leaves_out_is_as_in_the_library),
         cmocka_unit_test(tokens_by_their_ids),
         cmocka_unit_test(bytes_and_their_characters),
         cmocka_unit_test(unknown_characters_of_unigram_are_bytes),
