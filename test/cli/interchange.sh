@@ -161,6 +161,11 @@ fails 1 \
 '--to xlm writes this one\)' \
     ckpt export -o x --to bert --src de linear
 ckpt import -q -o number "$G/roberta_class"
+# what cuts text is made of vocab.json and merges.txt, and kept under its own name
+cp -r "$G/roberta_class" merged; chmod -R u+w merged; echo '#version: 0.2' > merged/merges.txt
+ckpt import -q -o merged.ours merged
+is "$(ls merged.ours number | grep -c '^tokenizer.json$')" 1
+grep -q '"type": *"BPE"' merged.ours/tokenizer.json && [ ! -e merged.ours/sentencepiece.model ]
 fails 1 \
     'XLMForSequenceClassification has no layer below its output layer; head class is another one' \
         ckpt export -o x --to xlm number

@@ -98,7 +98,8 @@ tr cde a < s > t
 words() { translate -q --model narrow --src aa --tgt bb --beam 1 "$@" < s | tr -d ' ab\n'; }
 is "$(words)" ''
 [[ "$(words --no-mask-vocab)" = *[cde]* ]] || fail "--no-mask-vocab"
-# so too what generate() of transformers takes: <s> <pad> </s> <unk> a b c d e <mask> in BART's order
+# so too what generate() of transformers takes; in BART's order they are <s> <pad> </s> <unk>,
+# a b c d e and <mask>
 "${train[@]/aa-bb=*/bb-aa=t,s}" --seed 4 --steps 1 --out wide
 biases() {      # RUN TGT...
     rm -rf bart; ckpt export -q --to bart --src aa --tgt "${@:2}" -o bart $1

@@ -506,6 +506,41 @@ static void heads_have_a_label_for_each_number(void **state)
     assert_int_equal(c.n_heads, 0);
 }
 
+static const char *at(const cJSON *o, const char *map, const char *key)
+{
+    return of(of(o, map), key)->valuestring;
+}
+
+/* Labels both ways, those of a head without names by transformers' (PretrainedConfig: LABEL_i). */
+static void heads_are_written_with_their_labels(void **state)
+{
+    (void)state;
+    static const struct model_head named = { .name = "ner", .outputs = 2, .n_labels = 2,
+                                             .label = { "O", "B-X" } },
+                                   plain = { .name = "class", .outputs = 3,
+                                             .hidden = KERN_TANH };
+    cJSON *o = cJSON_CreateObject();
+    assert_string_equal(hf_head_json(o, HF_XLM_ROBERTA, &named),
+                        "XLMRobertaForTokenClassification");
+    assert_string_equal(at(o, "id2label", "0"), "O");
+    assert_string_equal(at(o, "id2label", "1"), "B-X");
+    assert_int_equal(cJSON_GetArraySize(of(o, "id2label")), 2);
+    assert_int_equal(of(of(o, "label2id"), "O")->valueint, 0);
+    assert_int_equal(of(of(o, "label2id"), "B-X")->valueint, 1);
+    assert_null(cJSON_GetObjectItemCaseSensitive(o, "summary_type"));
+    cJSON_Delete(o);
+    o = cJSON_CreateObject();
+    assert_string_equal(hf_head_json(o, HF_XLM, &plain), "XLMForSequenceClassification");
+    assert_string_equal(at(o, "id2label", "2"), "LABEL_2");
+    assert_int_equal(of(of(o, "label2id"), "LABEL_0")->valueint, 0);
+    /* XLM's SequenceSummary: the first state, a linear layer to the labels, no activation */
+    assert_string_equal(of(o, "summary_type")->valuestring, "first");
+    assert_true(cJSON_IsTrue(of(o, "summary_use_proj"))
+                && cJSON_IsTrue(of(o, "summary_proj_to_labels"))
+                && cJSON_IsNull(of(o, "summary_activation")));
+    cJSON_Delete(o);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -522,6 +557,7 @@ int main(void)
         cmocka_unit_test(files_spell_tensors_in_other_ways),
         cmocka_unit_test(notes_are_lines),
         cmocka_unit_test(heads_have_a_label_for_each_number),
+        cmocka_unit_test(heads_are_written_with_their_labels),
     };
     const char *top = getenv("TOP");
     char *path = path_join(top ? top : ".", "test/golden/subwords/unigram.model");
