@@ -68,6 +68,21 @@ static void an_arena_that_was_too_small_grows_and_is_one_block_after_a_reset(voi
     arena_free(a);
 }
 
+/* Two blocks of 32 MiB hold no piece of 40: what is reserved is one. */
+static void what_is_reserved_is_one_block(void **state)
+{
+    (void)state;
+    struct arena *a = arena_new(kernels_cpu());
+    for (int i = 0; i < 2; i++) arena_get(a, 20 * MIB, NULL);
+    assert_int_equal(arena_size(a), 64 * MIB);
+    arena_back_to(a, 0);
+    assert_int_equal(arena_reserve(a, 40 * MIB), 0);
+    assert_int_equal(arena_size(a), 40 * MIB);
+    arena_get(a, 40 * MIB, NULL);
+    assert_int_equal(arena_size(a), 40 * MIB);
+    arena_free(a);
+}
+
 static void pieces_in_use_never_overlap(void **state)
 {
     (void)state;
@@ -148,6 +163,7 @@ int main(void)
         cmocka_unit_test(what_was_given_back_is_used_again_and_neighbours_join),
         cmocka_unit_test(going_back_gives_back_what_came_later),
         cmocka_unit_test(an_arena_that_was_too_small_grows_and_is_one_block_after_a_reset),
+        cmocka_unit_test(what_is_reserved_is_one_block),
         cmocka_unit_test(pieces_in_use_never_overlap),
         cmocka_unit_test(a_plan_of_a_terabyte_takes_no_memory),
         cmocka_unit_test(a_plan_that_has_no_addresses_gives_back_those_it_had),

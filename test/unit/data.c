@@ -175,6 +175,11 @@ static void each_pair_that_fits_comes_once_an_epoch(void **state)
     }
     assert_true(same < 5);
     struct pair x;
+    /* of one pair that fits, it is found wherever it lies in the next epoch */
+    for (int k = 0; k < 30; k++) {
+        assert_int_equal(pairs_next(&p, 9, 4, &x), 0);
+        assert_int_equal(x.index, 6);
+    }
     assert_int_equal(pairs_next(&p, 9, 3, &x), -1);
     assert_non_null(strstr(err_msg(), "aa-bb: no pair of sentences has 1 to 3 tokens on both"));
     /* where it stands is all that its order depends on */

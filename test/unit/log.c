@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <cmocka.h>
 #include <cjson/cJSON.h>
+#include <fcntl.h>
 #include <math.h>
 #include <pty.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -51,13 +53,15 @@ static void a_line_reads_back_as_json_whatever_the_strings_hold(void **state)
 {
     (void)state;
     static const char nasty[] = "quote \" backslash \\ newline \n tab \t bell \a delete \x7F "
-                                "\xC3\xA9 \xF0\x9F\x98\x80 bad \xFF\xC3( end\xE2\x82";
+                                "\x1F\xC3\xA9 \xF0\x9F\x98\x80 bad \xFF\xC3( end\xE2\x82";
     struct log *l = log_open("a.jsonl");
     assert_non_null(l);
     log_begin(l, "train", 12);
     log_int(l, "tokens", INT64_MIN);
     log_real(l, "loss", 1.0 / 3);
     log_real(l, "tiny", (double)1e-42f);
+    /* a float32 of which eight digits are another one: 0x1.972c46p+3 */
+    log_real(l, "digits", (double)12.7241535f);
     log_real(l, "nan", NAN);
     log_real(l, "inf", -INFINITY);
     log_str(l, "no\"te", nasty);
@@ -68,6 +72,12 @@ static void a_line_reads_back_as_json_whatever_the_strings_hold(void **state)
     assert_memory_equal(s, "{\"event\":\"train\",\"step\":12,\"time\":", 34);
     assert_ptr_equal(strchr(s, '\n'), s + strlen(s) - 1);
     assert_non_null(strstr(s, "\"tokens\":-9223372036854775808"));
+    /* JSON has no control characters in strings, cJSON takes some */
+    assert_non_null(strstr(s, "bell \\u0007 delete \\u007f \\u001f\xC3"));
+    assert_non_null(strstr(s, "\"digits\":12.7241535,"));
+    int whole = 0, digits = 0;
+    assert_int_equal(sscanf(s + 33, ":%*d.%n%*[0-9]%n,", &whole, &digits), 0);
+    assert_int_equal(digits - whole, 3);
     cJSON *j = cJSON_Parse(s);
     assert_non_null(j);
     assert_true((float)cJSON_GetObjectItem(j, "loss")->valuedouble == (float)(1.0 / 3));
@@ -78,7 +88,7 @@ static void a_line_reads_back_as_json_whatever_the_strings_hold(void **state)
     assert_true(cJSON_GetObjectItem(j, "time")->valuedouble > 1.5e9);
     assert_string_equal(
         cJSON_GetObjectItem(j, "no\"te")->valuestring,
-        "quote \" backslash \\ newline \n tab \t bell \a delete \x7F \xC3\xA9 \xF0\x9F\x98\x80 bad "
+        "quote \" backslash \\ newline \n tab \t bell \a delete \x7F \x1F\xC3\xA9 \xF0\x9F\x98\x80 bad "
         "\xEF\xBF\xBD\xEF\xBF\xBD( end\xEF\xBF\xBD");
     cJSON_Delete(j);
     free(s);
@@ -116,6 +126,36 @@ static void opening_after_a_torn_line_does_not_glue_the_next_one_to_it(void **st
     free(s);
     assert_int_equal(log_truncate("c.jsonl", 5), 0);
     assert_int_equal(lines("c.jsonl"), 1);
+    /* one byte is enough for a line to be torn */
+    assert_int_equal(file_write("one.jsonl", "{", 1), 0);
+    write_step("one.jsonl", 5);
+    s = text("one.jsonl");
+    assert_memory_equal(s, "{\n{\"event\"", 10);
+    free(s);
+}
+
+/* Whatever an event is called; and of a log that loses nothing the time stays. */
+static void what_is_kept_is_left_alone(void **state)
+{
+    (void)state;
+    static const char *const events[] = { "a\"", "\\", "\\\"\\" };
+    struct timespec then[2] = { { .tv_sec = 1000000000 }, { .tv_sec = 1000000000 } };
+    struct stat st;
+    for (int i = 0; i < 3; i++) {
+        struct log *l = log_open("e.jsonl");
+        log_begin(l, events[i], 7 + i);
+        assert_int_equal(log_end(l), 0);
+        log_close(l);
+    }
+    assert_int_equal(utimensat(AT_FDCWD, "e.jsonl", then, 0), 0);
+    assert_int_equal(log_truncate("e.jsonl", 9), 0);
+    assert_int_equal(lines("e.jsonl"), 3);
+    assert_int_equal(stat("e.jsonl", &st), 0);
+    assert_int_equal(st.st_mtim.tv_sec, 1000000000);
+    for (int step = 8; step >= 6; step--) {
+        assert_int_equal(log_truncate("e.jsonl", step), 0);
+        assert_int_equal(lines("e.jsonl"), step - 6);
+    }
 }
 
 static void two_writers_of_one_log_do_not_mix_their_lines(void **state)
@@ -254,6 +294,7 @@ int main(void)
         cmocka_unit_test(a_line_reads_back_as_json_whatever_the_strings_hold),
         cmocka_unit_test(a_resumed_run_drops_the_steps_it_will_repeat_and_a_torn_last_line),
         cmocka_unit_test(opening_after_a_torn_line_does_not_glue_the_next_one_to_it),
+        cmocka_unit_test(what_is_kept_is_left_alone),
         cmocka_unit_test(two_writers_of_one_log_do_not_mix_their_lines),
         cmocka_unit_test(a_log_that_cannot_be_written_says_so),
         cmocka_unit_test(no_bar_is_drawn_where_there_is_no_terminal),

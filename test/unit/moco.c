@@ -227,6 +227,9 @@ static void all_sets_make_one_pool_whose_turns_are_shared(void **state)
     assert_int_equal(p.longest_side, 5);
     assert_int_equal(p.longest_pair, 9);
     assert_int_equal(p.most_pair, B * 9);
+    /* rows of five such pairs with their four specials: 65; a last one of 13 comes to the others,
+     * which have one row less than said */
+    assert_int_equal(pair_pool_most_rows(&p, 13) - 1 + 13, 65);
     for (int64_t turn = 0; turn < 28; turn++) {      /* 140 pairs: ten epochs */
         struct pair first[B];
         memcpy(first, pair_pool_take(&p, turn, 5), sizeof first);
@@ -249,6 +252,18 @@ static void all_sets_make_one_pool_whose_turns_are_shared(void **state)
     /* positions for <s> x </s> y </s> of 8 tokens: nothing with 4 and 5 */
     limits.most = 0;
     assert_int_equal(pair_pool_open(&p, set, 2, &limits, B, 11, no_note), 0);
+    assert_int_equal(p.n, 12);
+    pair_pool_free(&p);
+    /* a batch may be all of them, and no more */
+    assert_int_equal(pair_pool_open(&p, set, 2, &limits, 12, 11, no_note), 0);
+    pair_pool_free(&p);
+    assert_int_equal(pair_pool_open(&p, set, 2, &limits, 13, 11, no_note), -1);
+    assert_string_equal(err_msg(), "12 pairs are left, fewer than a batch of 13; use a smaller "
+                                   "--batch");
+    pair_pool_free(&p);
+    /* sides of just as many tokens: every fourth pair has 5 and 5 */
+    limits = (struct pair_limits){ .min_tokens = 5, .max_tokens = 10 };
+    assert_int_equal(pair_pool_open(&p, set, 2, &limits, B, 64, no_note), 0);
     assert_int_equal(p.n, 12);
     pair_pool_free(&p);
     pairs_free(&set[0]);

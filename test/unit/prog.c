@@ -503,7 +503,10 @@ static void a_language_is_split_from_its_file_only_where_it_is_one(void **state)
         { "./en=x", "", "./en=x" },
         { "=x", "", "=x" },
         { "en=", "en", "" },
-        { "abcdefghijklmnopqrstuvwxyzabcdefg=x", "", "abcdefghijklmnopqrstuvwxyzabcdefg=x" },
+        { "eN=x", "", "eN=x" },
+        /* 31 letters, the most that a code has, and 32 */
+        { "abcdefghijklmnopqrstuvwxyzabcde=x", "abcdefghijklmnopqrstuvwxyzabcde", "x" },
+        { "abcdefghijklmnopqrstuvwxyzabcdef=x", "", "abcdefghijklmnopqrstuvwxyzabcdef=x" },
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char lang[32];
