@@ -88,7 +88,8 @@ static void a_line_reads_back_as_json_whatever_the_strings_hold(void **state)
     assert_true(cJSON_GetObjectItem(j, "time")->valuedouble > 1.5e9);
     assert_string_equal(
         cJSON_GetObjectItem(j, "no\"te")->valuestring,
-        "quote \" backslash \\ newline \n tab \t bell \a delete \x7F \x1F\xC3\xA9 \xF0\x9F\x98\x80 bad "
+        "quote \" backslash \\ newline \n tab \t bell \a delete \x7F \x1F\xC3\xA9 "
+        "\xF0\x9F\x98\x80 bad "
         "\xEF\xBF\xBD\xEF\xBF\xBD( end\xEF\xBF\xBD");
     cJSON_Delete(j);
     free(s);
