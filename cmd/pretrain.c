@@ -41,6 +41,9 @@ static int check(struct run *r, const struct inputs *in, const struct choice *o)
     if (!mix_decoder(&r->mix) && prog_asked(model_decoder_rows, asked))
         return err_set("--%s belongs to objectives with a decoder (mass); none is in %s", asked,
                        r->mix.asked);
+    if (!mix_has(&r->mix, "scs") && !prog_asked_for("dict-refresh") && prog_asked_for("specific"))
+        return err_set("--specific is of objective scs and of --dict-refresh; neither is in %s",
+                       r->mix.asked);
     const char *pairs = in->parallel.n         ? "parallel"
                         : in->valid_parallel.n ? "valid-parallel" : NULL;
     return mix_pairs(&r->mix, pairs) < 0 ? -1 : mix_dict(&r->mix, in->dict.n);
@@ -62,6 +65,10 @@ static int pretrain(struct run *r, struct inputs *in)
     if (run_open(r) < 0) return -1;
     in->ranks = r->ranks;
     in->whole_pairs = true;
+    in->text_unread = !mix_text(&r->mix);
+    if (in->text_unread && in->train.n)
+        msg_note("--train: %s learns from sentence pairs alone; of the text only its languages "
+                 "count", r->mix.asked);
     if (inputs_open(in, r->vocab, &s) < 0 || mix_open(&r->mix, &s) < 0) return -1;
     return run_steps(r, inputs_batches(in), in->tokens, NULL, NULL);
 }

@@ -250,8 +250,8 @@ int main(int argc, char **argv)
     if (o.subwords && (prog_asked(token_rows, asked) || prog_asked(before_rows, asked)
                        || prog_asked(after_rows, asked)))
         return prog_usage("--subwords cuts text as its model does: without --%s", asked);
-    if ((o.t.no_tokenize || o.case_only) && (by_rules(&o.t) || o.t.segment || o.t.no_escape))
+    if ((o.t.no_tokenize || o.case_only) && (by_rules(&o.t) || o.t.segment))
         return prog_usage("without tokenisation --aggressive, --protected, --nonbreaking, "
-                          "--skip-xml, --segment and --no-escape change nothing; leave them out");
+                          "--skip-xml and --segment change nothing; leave them out");
     return run(&args) < 0 ? prog_fail() : prog_end();
 }

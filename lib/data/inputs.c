@@ -328,7 +328,7 @@ double inputs_batches(const struct inputs *in)
     if (in->batches > 0) return in->batches;
     if (in->limits) return (double)in->pool.n / in->sentences;
     /* what is too long is passed over, and no part of a pass */
-    corpora_size(&in->text, in->longest, &sentences, &rows);
+    if (!in->text_unread) corpora_size(&in->text, in->longest, &sentences, &rows);
     /* streams have their </s> within, and no <s> */
     if (!in->stream) rows += 2 * sentences;
     for (int i = 0; i < in->n_pairs; i++) {

@@ -18,6 +18,7 @@ struct inputs {
     size_t text_memory;              /* of a language's --train text; larger ones go by blocks */
     struct ranks *ranks;             /* that train on the same text; NULL: one process */
     bool stream_sentences;           /* streams of whole sentences */
+    bool text_unread;                /* nothing learns from --train: it is no part of an epoch */
     int documents;                   /* rows of two segments of a document; 0: sentences */
     int segment;                     /* most tokens on a side of pairs joined; 0: they are not */
     bool whole_pairs;                /* --tokens counts both sides of a pair: they are one text */

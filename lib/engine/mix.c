@@ -282,6 +282,20 @@ int mix_pairs(const struct mix *x, const char *option)
                   : 0;
 }
 
+bool mix_has(const struct mix *x, const char *name)
+{
+    for (int i = 0; i < x->n; i++)
+        if (!strcmp(x->m[i].o->name, name)) return true;
+    return false;
+}
+
+bool mix_text(const struct mix *x)
+{
+    for (int i = 0; i < x->n; i++)
+        if (!x->m[i].o->pairs) return true;
+    return false;
+}
+
 bool mix_decoder(const struct mix *x)
 {
     for (int i = 0; i < x->n; i++)

@@ -72,6 +72,10 @@ int mix_dict(const struct mix *x, int files);
 /* Does one of them read sentence pairs, if `option` (NULL: none) was given some? -1 with a message:
  * wrong usage. */
 int mix_pairs(const struct mix *x, const char *option);
+/* Is one of them the objective of this name? */
+bool mix_has(const struct mix *x, const char *name);
+/* Does one of them read monolingual text? */
+bool mix_text(const struct mix *x);
 /* Has one of them a decoder? */
 bool mix_decoder(const struct mix *x);
 /* Do they fit a model of this shape? -1 with a message: wrong usage. */

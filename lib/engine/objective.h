@@ -184,7 +184,7 @@ struct objective {
     unsigned used_by;                            /* OBJECTIVE_* */
     bool decoder;                                /* the model has one */
     bool dict;                                   /* it reads dictionaries of tokens: --dict */
-    bool pairs;                                  /* it reads sentence pairs: --parallel */
+    bool pairs;                                  /* it reads sentence pairs (--parallel), no text */
     size_t self;                                 /* bytes; starts as zeros */
     const struct batch_kind *batch;
     const struct objective_ranks *ranks;

@@ -11,6 +11,7 @@
 languages en fr es de bg ar zh hi
 others=${LANGS#"$A "}
 setting PPA_SIZES "250000 600000 2000000"
+among PPA_SIZES N
 setting PPA_SYSTEMS "full tlm moco replaced"
 among PPA_SYSTEMS full tlm moco replaced mean
 setting PPA_QA_LANGS "ar de es hi zh"

@@ -14,6 +14,7 @@ setting SENTENCES test
 setting SCORES "cosine ratio"
 setting ANALYSIS_LINES 5000
 setting WINDOWS "1 2 5"
+among WINDOWS N
 setting PLANE_PAIRS 2000
 f=analysis
 

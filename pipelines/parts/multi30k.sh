@@ -12,8 +12,8 @@ task1)
     published raw.train.$B  raw/train.$B multi30k/train.$B "$half_B";;
 task2)
     FOLDER+=-task2
-    setting APART 14500
-    setting FIRST 14500
+    setting APART 14500 none
+    setting FIRST 14500 none
     for l in $A $B; do
         half=$half_A files="raw/task1.$l"
         [ $l = $A ] || half=$half_B

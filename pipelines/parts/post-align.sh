@@ -33,6 +33,7 @@ base_of() {
 setting PPA_MOST ""
 setting PPA_LARGE 1000000000
 setting PPA_LARGE_TRAINING ""
+among PPA_SIZES N
 setting PPA_SYSTEMS "full tlm moco replaced noshuffle strangers $PPA_SIZES"
 among PPA_SYSTEMS full tlm moco replaced noshuffle strangers N
 setting PPA_TRAINING "--batch 64 --epochs 8 --lr 3e-4 --min-tokens 5 --save-every 0"

@@ -21,12 +21,12 @@ case $EXPERIMENT in xlu|cs-deen|ppa-deen|derived*) encoder=1; setting INIT "";; 
 case $SCALE in
 smoke)
     setting WIKI_LINES 2000
-    setting WORD_TYPES 1000
+    setting WORD_TYPES 1000 none
     # questions' contexts cannot be cut short
     case $EXPERIMENT in derived*) ;; *) setting TASKS "pos ner nli";; esac
     return;;
 mini)
-    setting WORD_TYPES 20000
+    setting WORD_TYPES 20000 none
     layers=$([ "$encoder" ] && echo 4 || echo 3) width=256 heads=4 tokens=2500 lr=1e-3 warmup=500
     steps=$([ "$encoder" ] && echo 16000 || echo 10000) unmt="3000 2000"
     derived=10000
@@ -34,7 +34,7 @@ mini)
     setting PPA_TRAINING "--batch 128 --epochs 2 --lr 5e-4 --warmup 10% --min-tokens 5
         --save-every 500";;
 gpu)
-    setting WORD_TYPES 50000
+    setting WORD_TYPES 50000 none
     layers=$([ "$encoder" ] && echo 8 || echo 6) width=512 heads=8 tokens=16000 lr=5e-4 warmup=2000
     steps=25000 unmt="10000 8000"
     derived=6250

@@ -7,7 +7,7 @@ for l in $LANGS; do
     case $l in en|de|es|zh) ;; *) refuse "TEXT=wiki" "there is no $l; it has en de es zh";; esac
 done
 [ $EXPERIMENT = gc-wiki ] || FOLDER+=-wiki
-setting BPE_ALPHA 0.5
+setting BPE_ALPHA 0.5 none
 [[ " $PRETRAIN " == *" --alpha "* ]] || PRETRAIN+=" --alpha 0.5"
 for l in $LANGS; do
     with=$l

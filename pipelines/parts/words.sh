@@ -1,21 +1,15 @@
 # What a recipe can say beside stage, train and quick (pipelines/plan).
 
-# what may be empty though it is a number otherwise
-NONE=" APART BPE_ALPHA CS_UNMT FIRST INIT_PIECES PPA_MOST WORD_TYPES "
-# setting NAME VALUE: a value, unless make's command line or the environment gives another. Where
-# ours is a number, so must that one be (*_SIZES are lists); no list names anything twice; and none
+# setting NAME VALUE [none]: a value, unless make's command line or the environment gives another.
+# Where ours is a number, so must that one be (*_SIZES are lists), or, with "none", empty; and none
 # has what shells read, lest a command become two.
 setting() {
     [ -n "${!1+x}" ] || { printf -v "$1" %s "${2//$'\n'*( )/ }"; OURS[$1]=1; }
     [ -z "${OURS[$1]-}" ] || return 0
     printf -v "$1" %s "${!1//$'\n'*( )/ }"
     local given=${!1} number='^[0-9]{1,15}$' real='^[0-9]*\.?[0-9]+(e-?[0-9]+)?$'
-    case $1 in *SYSTEMS|*TASKS|*_SIZES|*_WINDOWS|TRANSFORMS|GC_ORDERS|GC_OVERLAP)
-        local twice; twice=$(printf '%s\n' $given | sort | uniq -d)
-        [ -z "$twice" ] || refuse "$1=$given" "${twice%%$'\n'*} is named twice";;
-    esac
-    case $1:$given in *_SIZES:*) ;; *:) case $NONE in *" $1 "*) ;; *)
-        [[ ! $2 =~ $real ]] || refuse "$1=" "a number, such as $2";; esac;; *)
+    case $1:$given in *_SIZES:*) ;; *:)
+        [[ ! $2 =~ $real ]] || [ "${3-}" = none ] || refuse "$1=" "a number, such as $2";; *)
         [[ ! $2 =~ $number ]] || [[ $given =~ $number ]] ||
             refuse "$1=$given" "a whole number, such as $2"
         [[ ! $2 =~ $real ]] || [[ $given =~ $real ]] || refuse "$1=$given" "a number, such as $2";;
@@ -27,15 +21,17 @@ setting() {
 number() {
     [[ ${!1} =~ ^([1-9][0-9]{0,8})?$ ]] || refuse "$1=${!1}" "a number of lines, 1 or more"
 }
-# among NAME WORD...: refuses a list that has another word than these; a capital N at the end of one
-# stands for a number, as in scs-N
+# among NAME WORD...: refuses a list that has another word than these, or one of them twice; a
+# capital N at the end of one stands for a number, as in scs-N
 among() {
-    local w p ok words
+    local w p ok words seen=' '
     printf -v words ', %s' "${@:2}"
     for w in ${!1}; do
         ok=
         for p in "${@:2}"; do [[ $w != ${p/%N/[0-9]*([0-9.])} ]] || ok=1; done
         [ "$ok" ] || refuse "$1=${!1}" "there is no $w; there are ${words#, }"
+        [[ $seen != *" $w "* ]] || refuse "$1=${!1}" "$w is named twice"
+        seen+="$w "
     done
 }
 # languages A B...: the experiment's languages. A= and B= give others, in a run folder of their own.

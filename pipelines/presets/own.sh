@@ -18,7 +18,7 @@ END
     setting PLAN_NOTE "20 times the text on disk, $([ $most -le 200 ] && echo 2 || echo 8) GB of
         memory; settings of texts of up to $most MB"
     setting MERGES $merges
-    setting WORD_TYPES $types
+    setting WORD_TYPES "$types" none
     setting WORD_VECTORS "--dim $dim"
     setting RE_ESTIMATE "${again#no}"
     setting DICT "--map vecmap --spelling 0.3 --frequency 0.05 --restarts 1"

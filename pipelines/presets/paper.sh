@@ -9,6 +9,8 @@ tasks-deen|mt-deen) refuse "SCALE=paper" "no paper has $EXPERIMENT, which learns
     "captions; it has smoke and mini (SCALE=paper of xlu has published tasks)";;
 *-demo|demo|gc-anchors) refuse "SCALE=paper: invented languages have smoke and demo" \
     "no paper has $EXPERIMENT";;
+gc-wiki) refuse "SCALE=paper" "no paper has gc-wiki: Wikipedia's 50 MB are for smoke, mini" \
+    "and gpu";;
 # a recipe of one's own: MLM-GC's values, which suit any pair of languages
 *) preset paper/gc;;
 esac

@@ -78,6 +78,7 @@ is "$(TEXT=task2 MERGES=9 PRETRAIN_STEPS=8 SCALE_OF=gpu plan_of | steps_of | xar
 is "$(grep -c '^s1.mlm.unmt.*en=shd/first.en.shd.*,bpe/first.de ' plan.task2)" 1
 is "$(grep -c '^s1.mlm.pretrain.*en=shd/train.en.shd' plan.task2)" 1
 SCALE_OF=paper fails 2 'SCALE=paper: invented languages have smoke and demo' plan_of demo
+SCALE_OF=paper fails 2 "SCALE=paper: no paper has gc-wiki: .* smoke, mini and gpu" plan_of gc-wiki
 for x in demo gc-counts-demo; do
     SCALE_OF=mini fails 2 'SCALE=mini: invented languages have smoke and demo' plan_of $x
 done
@@ -107,6 +108,7 @@ is "$(xargs < evals)" \
     "--eval gold.all --eval gold.frequent --eval same-0.25/gold.all --eval same-0.25/gold.frequent"
 grep -q '^same-0.25.exch.*permute-types.awk same-0.25/own.xb same-0.25/train.xb' plan.anchors ||
     fail "all types are exchanged"
+GC_OVERLAP="0 0.1 0" fails 2 'GC_OVERLAP=.*: 0 is named twice' plan_of gc-anchors
 GC_OVERLAP="0 1.5" fails 2 'order same-1.5: same or inverted' plan_of gc-anchors
 GC_AS=code SYSTEMS="mass mass-gc" fails 2 'SYSTEMS=mass-gc: .*; add --gc-side enc to GC' plan_of
 GC_AS=code SYSTEMS=mass-gc GC="--gc-side enc" plan_of > enc.plan

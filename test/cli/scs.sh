@@ -117,11 +117,10 @@ awk -v n="$tokens" -v s="$share" 'BEGIN { exit !(n > 5e4 && s > 0.115 && s < 0.1
 go=("${mass[@]}" --tokens 300 --save-every 3)
 goes_on
 # nothing is switched: MASS alone, to the byte, but for what the log says
-for objective in mass mass,scs; do
-    rate=$([ $objective = mass ] || echo --scs-rate 0)
-    "${mass[@]/mass,scs/$objective}" $rate --tokens 300 --steps 3 --out rate.$objective
-done
-same rate.mass/last/weights.safetensors rate.mass,scs/last/weights.safetensors
+"${small[@]}" "${all[@]}" -q --objective mass --decoder-layers 1 --tokens 300 --steps 3 \
+    --out rate.mass
+"${mass[@]}" --scs-rate 0 --tokens 300 --steps 3 --out rate.scs
+same rate.mass/last/weights.safetensors rate.scs/last/weights.safetensors
 # memory: MASS's decoder, the second pass and the words of the other language are in the plan
 printf 'a%s\tb%s\n' 0 0 1 1 2 2 > plan.dict
 for objective in mass,scs mlm,scs mlm,tcs; do
@@ -144,6 +143,8 @@ if grep -q '"mlm":' alone/log.jsonl; then fail "mlm was not asked for"; fi
 
 echo "# bad input"
 try=("${small[@]}" "${two[@]}" --steps 1 --out no --objective mlm,scs)
+fails 2 '--specific is of objective scs and of --dict-refresh; neither is in --objective mlm$' \
+    "${small[@]}" "${two[@]}" --objective mlm --specific 900 --steps 1 --out no
 fails 1 'no two languages have words of their own.*lower --specific' "${try[@]}" -q \
     --specific 100000
 fails 2 '--scs-from clean needs a model that predicts what its encoder reads: objective mlm' \

@@ -184,7 +184,7 @@ fails 2 'segment' tokenize --segment nothing < text
 fails 2 '^tokenize: --settings and --describe exclude each other$' tokenize --settings --describe
 fails 2 "^tokenize: --describe reads no text: without 'text'\$" tokenize --describe text
 fails 2 "^tokenize: --settings reads no text: without 'text'\$" tokenize --settings text
-for w in -a '--segment icu' '--protected none' '--nonbreaking none' -x --no-escape; do
+for w in -a '--segment icu' '--protected none' '--nonbreaking none' -x; do
     fails 2 'without tokenisation --aggressive, .* change nothing' tokenize --no-tokenize $w
     fails 2 'without tokenisation --aggressive, .* change nothing' tokenize --case-marker-only $w
 done

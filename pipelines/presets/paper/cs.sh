@@ -30,7 +30,7 @@ if [ $EXPERIMENT = cs-xlmr ]; then
         --weight-decay 1e-4 --longest 384 --question 64 --stride 128"
     return
 fi
-setting CS_UNMT 1
+setting CS_UNMT 1 none
 setting CS_SPECIFIC 100
 setting CS_STEPS 150000
 # 512 sequences, streams of 256 tokens, in 16 micro-batches

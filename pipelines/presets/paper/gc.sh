@@ -21,9 +21,9 @@ esac
 setting DETOKENIZE ""
 # 60K joint BPE, learnt from text sampled by p ~ n^0.5
 setting MERGES 60000
-setting BPE_ALPHA 0.5
+setting BPE_ALPHA 0.5 none
 # of words, the most frequent: dictionaries and vectors of all of NewsCrawl's would be what grows
-setting WORD_TYPES 200000
+setting WORD_TYPES 200000 none
 setting GC_WINDOW 2
 setting GC "--gc-lambda 1 --gc-window 2 --gc-xmax 100 --gc-alpha 0.75"
 part gc-as

@@ -5,7 +5,7 @@ setting START ""
 setting PRECISION auto
 precision=$PRECISION
 setting TOKENIZE ""
-setting PPA_MOST 250000
+setting PPA_MOST 250000 none
 [ $EXPERIMENT = ppa-mbert ] || setting PPA_SIZES "600000 2000000"
 setting PPA_TRAINING "--batch 128 --epochs 10 --lr 3e-5 --warmup 10% --schedule linear
     --weight-decay 0.01 --min-tokens 10 --max-tokens 128 --save-every 1000 --keep 1"
