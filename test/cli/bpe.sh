@@ -131,6 +131,8 @@ counted() { bpe-learn -q -n 3 --dict-input "$@" en=en.count de=de.count; }
 is "$(counted --alpha 0 --sentences en=1000 --sentences de=10 | sed -n 1p)" "y x 1010"
 is "$(counted --alpha 0.5 --sentences en=1000 --sentences de=10)" \
     "$(bpe-learn -q -n 3 --alpha 0.5 en=en de=de)"
+# (one sentence each: as many, so that all weigh 1)
+is "$(counted --alpha 0 --sentences en=1 --sentences de=1 | sed -n 1p)" "a b</w> 1000"
 fails 2 'add --sentences de=N' counted --alpha 0.5 --sentences en=1000
 fails 2 'LANG=N, with N of 1 or more' counted --alpha 0.5 --sentences en=0 --sentences de=10
 fails 2 'LANG=N, with N of 1 or more' \
