@@ -381,8 +381,7 @@ int params_own_memory(struct params *ps)
 {
     struct st_file *f = ps->mapped;
     if (!f) return 0;
-    /* should params_alloc fail, params_free must not release what is the file's */
-    ps->value = NULL;
+    /* should params_alloc fail, it leaves no values, and params_free releases none of the file's */
     ps->mapped = NULL;
     lay_out(ps);
     int rc = params_alloc(ps, false);
