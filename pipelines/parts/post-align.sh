@@ -43,7 +43,7 @@ setting PPA_TUNING "--batch 32 --lr 5e-4 --epochs 8 --schedule linear --warmup 1
 title[mlm]=base title[full]=PPA title[tlm]="- MoCo" title[moco]="- TLM"
 title[replaced]="MLM for TLM" title[noshuffle]="no shuffle" title[strangers]="wrong pairs"
 for n in $PPA_SIZES $PPA_SYSTEMS; do
-    case $n in [1-9]*) title[$n]="PPA, $n pairs";; esac
+    case $n in [0-9]*) title[$n]="PPA, $n pairs";; esac
 done
 for y in base "- MoCo" "- TLM" "MLM for TLM" "no shuffle"; do
     compare PPA "$y"
