@@ -1,4 +1,5 @@
 #include "lib/data/pair_pool.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "common/err.h"
@@ -88,8 +89,11 @@ int pair_pool_open(struct pair_pool *p, const struct pairs *set, int n,
             return err_set("%s: none of its %u pairs has %d tokens or more on either side and at "
                            "most %d together; lower --min-tokens or raise --max-tokens",
                            set[i].name, of, limits->min_tokens, max);
-        note("%s: %u of %u pairs are taken (%d tokens or more on either side, at most %d together)",
-             set[i].name, kept, of, limits->min_tokens, max);
+        char fewer[48] = "";
+        if (limits->most > kept)
+            snprintf(fewer, sizeof fewer, ", fewer than --pairs %lld", (long long)limits->most);
+        note("%s: %u of %u pairs are taken%s (%d tokens or more on either side, at most %d "
+             "together)", set[i].name, kept, of, fewer, limits->min_tokens, max);
     }
     if (p->n < (uint32_t)batch)
         return err_set("%u pairs are left, fewer than a batch of %d; use a smaller --batch", p->n,

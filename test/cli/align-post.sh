@@ -101,6 +101,15 @@ align-post --model base --parallel xa-xb=train.a,train.b --valid xa-xb=valid.a,r
     --min-tokens 5 --batch 16 --queue 64 --projection 8 --steps 1 --out chance 2> notes
 grep -q 'no better than by chance' notes || fail "no note on strangers: $(cat notes)"
 
+# --- fewer pairs than were asked for are told: of 19 all have 5 tokens or more ---
+for n in 19 20; do
+    align-post --model base --parallel xa-xb=few.a,few.b --min-tokens 5 --objective tlm --batch 4 \
+        --pairs $n --steps 0 --out few.$n 2> said
+    grep 'are taken' said
+done > notes
+is "$(cut -d '(' -f 1 notes)" "align-post: xa-xb: 19 of 19 pairs are taken 
+align-post: xa-xb: 19 of 19 pairs are taken, fewer than --pairs 20 "
+
 # --- bad input ---
 head -n 599 train.b > short.b
 fails 1 'has 600 sentences and short.b has 599' \
