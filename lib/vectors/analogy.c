@@ -141,9 +141,9 @@ static int read_question(struct batch *b, struct text *t, const char *line, size
         const char *name = word[0] + 1;
         while (name < end && (*name == ' ' || *name == '\t')) name++;
         while (end > name && (end[-1] == '\r' || end[-1] == ' ' || end[-1] == '\t')) end--;
-        /* it is a column of what is printed */
-        if (memchr(name, '\t', (size_t)(end - name)))
-            return err_set("%s:%" PRIu64 ": a tab in a category's name", text_name(t),
+        /* it is a column of what is printed, and a string */
+        if (memchr(name, '\t', (size_t)(end - name)) || memchr(name, 0, (size_t)(end - name)))
+            return err_set("%s:%" PRIu64 ": a tab or NUL in a category's name", text_name(t),
                            text_lineno(t));
         b->category = category(r, name, (size_t)(end - name));
         return 0;

@@ -482,8 +482,10 @@ printf '%s\n' 'a b c e' ': one' 'a b c f' ':two ' 'a b c e' $':\tone' 'a b c e' 
     analogy --vec abc.vec | cut -f 1-4 | tail -n 4 > got
 printf '%s\t%s\t%s\t%s\n' '' 1 1 1.0000 one 3 3 0.6667 two 1 1 1.0000 all 5 5 0.8000 > want
 same got want
-fails 1 "questions:2: a tab in a category's name" sh -c "printf 'a b c e\n: x\ty\n' > questions
-    analogy --vec abc.vec questions"
+for c in '\t' '\0'; do
+    fails 1 "questions:2: a tab or NUL in a category's name" sh -c \
+        "printf 'a b c e\n: x${c}y\n' > questions; analogy --vec abc.vec questions"
+done
 # what is read for each layer cannot be a pipe, whose second layer would have no pair
 layers() { "$@" -q --src abc.vec --tgt abc.vec --src abc.vec --tgt abc.vec; }
 printf 'a\ta\nb\tb\nc\tc\n' > pairs.dict
