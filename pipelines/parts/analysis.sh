@@ -12,6 +12,7 @@ layers=$(sed -n 's/.*--layers \([0-9]*\).*/\1/p' <<< "$MODEL")
 middle=$(((layers + 1) / 2))
 setting SENTENCES test
 setting SCORES "cosine ratio"
+among SCORES cosine distance ratio
 setting ANALYSIS_LINES 5000
 setting WINDOWS "1 2 5"
 among WINDOWS N

@@ -10,6 +10,7 @@ setting CS_UNMT ""
 setting SYSTEMS "mlm${CS_UNMT:+ mass}"
 part pretrain
 setting CS_SYSTEMS "more tcs scs random gold"
+among CS_SENTENCES test tatoeba
 among CS_SYSTEMS more tcs scs scs-N random gold
 setting CS_SPECIFIC 5
 setting CS_STEPS 500

@@ -24,8 +24,11 @@ number() {
 # among NAME WORD...: refuses a list that has another word than these, or one of them twice; a
 # capital N at the end of one stands for a number, as in scs-N
 among() {
-    local w p ok words seen=' '
-    printf -v words ', %s' "${@:2}"
+    local w p ok words= seen=' '
+    for p in "${@:2}"; do
+        [ "$p" != N ] || p=numbers
+        words+=", $p"
+    done
     for w in ${!1}; do
         ok=
         for p in "${@:2}"; do [[ $w != ${p/%N/[0-9]*([0-9.])} ]] || ok=1; done

@@ -127,6 +127,9 @@ SYSTEMS=alignn fails 2 'there is no alignn; there are mlm, xlm, ' plan_of derive
 TASKS=nlii fails 2 'TASKS=nlii: there is no nlii; there are pos, ner, nli$' plan_of derived
 CS_SYSTEMS="more scsx" fails 2 'there is no scsx; there are more, tcs, scs, scs-N, ' plan_of cs-demo
 CS_TASKS=ner fails 2 'CS_TASKS=ner: there is no ner; there are pos, nli, qa$' plan_of cs-demo
+CS_SENTENCES="test test" fails 2 'CS_SENTENCES=test test: test is named twice' plan_of cs-demo
+SCORES=cosin fails 2 'there is no cosin; there are cosine, distance, ratio$' plan_of analysis-demo
+WINDOWS=x fails 2 'WINDOWS=x: there is no x; there are numbers$' plan_of analysis-demo
 PPA_SYSTEMS="full ful" fails 2 'there is no ful; there are full, tlm, moco, ' plan_of ppa-demo
 PPA_SIZES="70 70" fails 2 'PPA_SIZES=70 70: 70 is named twice' plan_of ppa-demo
 PPA_SYSTEMS="full 70" PPA_SIZES= plan_of ppa-demo > plan.70
