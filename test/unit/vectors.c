@@ -436,6 +436,38 @@ static void entries_of_one_place_are_one(void **state)
     }
 }
 
+/* (1 1; 3 0) (0 2 0; 4 0 5) by hand: columns ascend whatever row of B brought them, a product of 0
+ * is no entry of its own, and the second row starts from nothing. */
+static void a_sparse_product_by_hand(void **state)
+{
+    (void)state;
+    struct sparse_entry ea[] = { { 0, 0, 1 }, { 0, 1, 1 }, { 1, 0, 3 } },
+                        eb[] = { { 0, 0, 0 }, { 0, 1, 2 }, { 1, 0, 4 }, { 1, 2, 5 } };
+    struct sparse *a = sparse_make(2, 2, ea, 3), *b = sparse_make(2, 3, eb, 4),
+                  *p = sparse_product(a, b), *t = sparse_transpose(p);
+    /* the last column of a row is the first of the next: two places */
+    assert_memory_equal(a->at, ((size_t[]){ 0, 2, 3 }), 3 * sizeof(size_t));
+    assert_memory_equal(b->at, ((size_t[]){ 0, 2, 4 }), 3 * sizeof(size_t));
+    assert_true(p->rows == 2 && p->cols == 3 && t->rows == 3 && t->cols == 2);
+    assert_memory_equal(p->at, ((size_t[]){ 0, 3, 4 }), 3 * sizeof(size_t));
+    assert_memory_equal(p->col, ((uint32_t[]){ 0, 1, 2, 1 }), 4 * sizeof(uint32_t));
+    assert_memory_equal(p->v, ((float[]){ 4, 2, 5, 6 }), 4 * sizeof(float));
+    assert_memory_equal(t->at, ((size_t[]){ 0, 1, 3, 4 }), 4 * sizeof(size_t));
+    assert_memory_equal(t->col, ((uint32_t[]){ 0, 0, 1, 0 }), 4 * sizeof(uint32_t));
+    assert_memory_equal(t->v, ((float[]){ 4, 2, 6, 5 }), 4 * sizeof(float));
+    /* places of one column in rows that follow each other are two */
+    struct sparse_entry under[] = { { 0, 1, 7 }, { 1, 1, 8 }, { 0, 0, 0 } };
+    struct sparse *u = sparse_make(2, 2, under, 2);
+    assert_memory_equal(u->at, ((size_t[]){ 0, 1, 2 }), 3 * sizeof(size_t));
+    assert_true(u->v[0] == 7 && u->v[1] == 8);
+    /* a row of nothing but 0 has no direction: it stays, and is no NaN */
+    struct sparse *zero = sparse_make(1, 2, under + 2, 1);
+    sparse_unit_rows(zero);
+    assert_true(zero->v[0] == 0);
+    sparse_free(a); sparse_free(b); sparse_free(p); sparse_free(t); sparse_free(u);
+    sparse_free(zero);
+}
+
 static void ppmi_is_levy_goldberg_and_dagans(void **state)
 {
     (void)state;
@@ -448,6 +480,56 @@ static void ppmi_is_levy_goldberg_and_dagans(void **state)
     assert_true(fabs(d[0] - v) < 1e-6 && d[1] == 0 && d[2] == 0 && fabs(d[3] - w) < 1e-6);
     free(d);
     sparse_free(m);
+    /* Counts (6 2 0; 0 4 0), shift 2. Columns sum to 6, 6, 0 (of 12), rows to 8 and 4. Unsmoothed,
+     * 6 is log(6 * 12 / (8 * 6)) = log 1.5, less log 2: below 0. 2 is log(2 * 12 / 48) < 0.
+     * 4 is log(4 * 12 / (4 * 6)) = log 2, less log 2: 0 is dropped, too. With shift 1.25 remain
+     * log 1.2 and log 1.6. With power 0 each of the two columns that have counts is 1 of 2, and
+     * the empty third none: 6 is log(6 * 2 / 8) = log 1.5 and 4 is log(4 * 2 / 4) = log 2. */
+    for (int turn = 0; turn < 3; turn++) {
+        static const double power[] = { 1, 1, 0 }, shift[] = { 2, 1.25, 1 },
+                            left[3][2] = { { 0, 0 }, { 1.2, 1.6 }, { 1.5, 2 } };
+        struct sparse_entry six[] = { { 0, 0, 6 }, { 0, 1, 2 }, { 1, 1, 4 } };
+        m = sparse_make(2, 3, six, 3);
+        sparse_ppmi(m, power[turn], shift[turn]);
+        size_t n = turn ? 2 : 0;
+        assert_memory_equal(m->at, ((size_t[]){ 0, n / 2, n }), 3 * sizeof(size_t));
+        for (uint32_t i = 0; i < n; i++) {
+            assert_int_equal(m->col[i], i);
+            assert_true(fabs(m->v[i] - log(left[turn][i])) < 1e-6);
+        }
+        sparse_free(m);
+    }
+}
+
+/* (0 0; -3 -4; 6 8): rank 1, with u = (0, -1, 2) / sqrt 5, whose largest entry is positive, and
+ * s = sqrt(5) * 5. Negated, u is (0, 1, -2) / sqrt 5 before its sign is chosen: the same. Fewer
+ * columns than 2 d + 10 probes: as many as there are. */
+static void a_small_svd_by_hand(void **state)
+{
+    (void)state;
+    for (int sign = -1; sign < 2; sign += 2) {
+        float f = (float)sign, U[6], s[2];
+        struct sparse_entry e[] = { { 1, 0, -3 * f }, { 1, 1, -4 * f }, { 2, 0, 6 * f },
+                                    { 2, 1, 8 * f } };
+        struct sparse *m = sparse_make(3, 2, e, 4), *t = sparse_transpose(m);
+        assert_int_equal(sparse_svd(m, 2, 2, 1, U, s), 0);
+        assert_true(fabs(s[0] - 5 * sqrt(5)) < 1e-4 && fabsf(s[1]) < 1e-2f);
+        assert_true(fabsf(U[0]) < 1e-6f);
+        assert_true(fabs(U[2] + 1 / sqrt(5)) < 1e-5 && fabs(U[4] - 2 / sqrt(5)) < 1e-5);
+        /* of the transposed: (3, 4) / 5 */
+        assert_int_equal(sparse_svd(t, 1, 2, 1, U, s), 0);
+        assert_true(fabs(s[0] - 5 * sqrt(5)) < 1e-4);
+        assert_true(fabs(U[0] - 0.6) < 1e-5 && fabs(U[1] - 0.8) < 1e-5);
+        static const int bad[] = { 0, 3, -1 };
+        for (int i = 0; i < 3; i++) {
+            char want[80];
+            snprintf(want, sizeof want, "%d dimensions of a 3 x 2 matrix: at most 2", bad[i]);
+            assert_int_equal(sparse_svd(m, bad[i], 2, 1, U, s), -1);
+            assert_non_null(strstr(err_msg(), want));
+        }
+        sparse_free(m);
+        sparse_free(t);
+    }
 }
 
 static void the_randomised_svd_is_lapacks(void **state)
@@ -829,6 +911,8 @@ int main(void)
         cmocka_unit_test(no_inner_product_is_above_the_bound_of_its_int8_copies),
         cmocka_unit_test(inner_products_in_double_are_the_same_bits_everywhere),
         cmocka_unit_test(sparse_products_are_those_of_full_matrices),
+        cmocka_unit_test(a_sparse_product_by_hand),
+        cmocka_unit_test(a_small_svd_by_hand),
         cmocka_unit_test(entries_of_one_place_are_one),
         cmocka_unit_test(ppmi_is_levy_goldberg_and_dagans),
         cmocka_unit_test(the_randomised_svd_is_lapacks),
