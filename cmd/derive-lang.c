@@ -246,9 +246,19 @@ static int usage(const struct args *args)
     if (o.types && !prog_given("overlap"))
         return prog_usage("--types needs --overlap Q, the share of it that --trans leaves alone");
     bool moves = d.o.invert || d.o.permute || d.o.split || d.o.inv_tokens,
-         others = moves || d.o.untrans || d.o.header || d.o.lang_prefix || d.o.conllu_out || o.syn;
-    if ((o.learn || o.import) && (others || d.o.trans || d.o.strict))
+         others = moves || d.o.untrans || d.o.header || d.o.lang_prefix || d.o.conllu_out
+                  || d.o.strict || o.syn;
+    if ((o.learn || o.import) && (others || d.o.trans))
         return prog_usage("--learn-order and --import-orm write a model, and derive nothing");
+    /* treebanks are CoNLL-U, whether it is said or not */
+    const char *of_text = o.line_buffered ? "line-buffered"
+                          : prog_asked_for("format") && !(o.learn && d.o.format == DERIVE_CONLLU)
+                              ? "format"
+                              : NULL;
+    if (modes && of_text)
+        return prog_usage("--%s is for text that is derived; --vocab, --learn-order and "
+                          "--import-orm derive none",
+                          of_text);
     if (o.vocab) {
         /* Only a transliteration changes a vocabulary; order does not. */
         /* exactly one of the two */
@@ -260,9 +270,9 @@ static int usage(const struct args *args)
     if (o.learn && !classes(o.learn))
         return prog_usage("--learn-order: '%s' is not N, V or N,V", o.learn);
     if (o.import && args->n) return prog_usage("--import-orm takes no further files");
-    if (modes) return -1;
     if (o.overlap > 0 && !o.types)
         return prog_usage("--overlap needs --types FILE, the vocabulary to draw from");
+    if (modes) return -1;
     if (d.o.header && args->n > 1)
         return prog_usage("--header takes one file; derive each file alone, as each has a header");
     /* --syn works on trees, and only CoNLL-U has them. */

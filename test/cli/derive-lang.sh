@@ -418,6 +418,14 @@ for w in --inv --trans --untrans --permute --header --conllu-out '--syn none.ord
 done
 fails 2 'allows no other derivation' derive-lang --vocab --trans --header vocab
 fails 2 'allows no other derivation' derive-lang --vocab --trans --split vocab
+fails 2 'allows no other derivation' derive-lang --vocab --trans --strict vocab
+for w in '--vocab --trans' '--vocab --dict-share 1' '--learn-order N' '--import-orm N=bare.orm'; do
+    fails 2 '--format is for text that is derived' derive-lang $w --format text
+    fails 2 '--line-buffered is for text that is derived' derive-lang $w -b
+done
+# a treebank is CoNLL-U, said or not
+same <($D --learn-order N -f conllu three) <($D --learn-order N three)
+fails 2 '--overlap needs --types' derive-lang --learn-order N --overlap 0.5 three
 fails 2 '--dict-share needs --vocab' derive-lang --dict-share 0.5 vocab
 fails 2 '--syn needs dependency trees' derive-lang --syn none.order --format text two.txt
 fails 2 "'NV' is not N, V or N,V" derive-lang --learn-order NV three
