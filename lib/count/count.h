@@ -34,7 +34,9 @@ int cooc_count(const struct cooc_input *in, int n, const struct cooc_count_opts 
 
 /* Adds files into one, in one pass: planes of one language are added, others kept separate.
  * ref: the reference language to record; NULL: that of the inputs, which must not name different
- * ones. */
+ * ones. memory: bytes for blocks that wait and pages of the inputs, beside each thread's sums of a
+ * row, which it must hold. -1 with a message: an input, memory too small, the folder for temporary
+ * files. */
 int cooc_merge(const char *const *path, int n, const char *ref, int threads, size_t memory,
                const char *tmp, struct out *out);
 

@@ -111,6 +111,16 @@ static int reference(const struct merge *m, const char **ref)
     return 0;
 }
 
+/* What no setting makes smaller: the sums of a row for each thread, and the counts of all words. */
+static int fits(size_t memory, uint32_t ids, int threads)
+{
+    enum { M = 1 << 20 };
+    size_t need = (size_t)threads * row_sum_bytes(ids) + (size_t)ids * sizeof(uint64_t);
+    if (need <= memory) return 0;
+    return err_set("--memory %.0fM is too little for %u words and %d threads; give at least %zuM",
+                   (double)memory / M, ids - VOCAB_SPECIALS, threads, (need + M - 1) / M);
+}
+
 int cooc_merge(const char *const *path, int n, const char *ref, int threads, size_t memory,
                const char *tmp, struct out *out)
 {
@@ -127,6 +137,9 @@ int cooc_merge(const char *const *path, int n, const char *ref, int threads, siz
     if (rc == 0) rc = reference(&m, &ref);
     if (rc == 0) {
         m.ids = m.in[0]->ids;
+        rc = fits(memory, m.ids, threads);
+    }
+    if (rc == 0) {
         struct cooc_head h = { .scheme = m.in[0]->scheme,
                                .ids = m.ids,
                                .vocab_hash = m.in[0]->vocab_hash,

@@ -181,6 +181,11 @@ peak=$(sed 's/.*memory \([0-9]*\) MiB/\1/' note)
 [ "$extra" != 0 ] || { [ "$total" -gt 40 ] && [ "$peak" -lt 30 ]; } ||
     fail "peak $peak MiB for $total MiB of files"
 is "$(cooc-query --counts forty w1 w2)" $((40 * $(cooc-query --counts want5 w1 w2)))
+# 250,000 words take 12 bytes of each of 2 threads, and 8 more: 8,000,000 are 7.6 MiB
+seq 250000 > quarter.v; echo '1 2' | cooc-count -q -v quarter.v > quarter.cooc
+fails 1 '^cooc-merge: --memory 7M is too little for 250000 words and 2 threads; .* at least 8M$' \
+    cooc-merge --memory 7M --threads 2 quarter.cooc
+cooc-merge -q --memory 8M --threads 2 quarter.cooc | cmp - quarter.cooc
 fails 1 'its vocabulary is not that of' cooc-merge t.cooc en.cooc
 cooc-count -q -v big.v -w 3 en=part.aa > w3.cooc
 fails 1 'window 3, but 2' cooc-merge en.cooc w3.cooc
