@@ -347,12 +347,11 @@ static void words(const struct moses *m, struct moses_work *w)
     turn(w);
 }
 
-/* s/\.\' ?$/ . ' / */
+/* s/\.\' ?$/ . ' /, after s/ $//: there is no space left at the end */
 static void stop_quote(struct moses_work *w)
 {
     struct cps *a = &w->a;
     size_t n = a->n;
-    if (n && a->p[n - 1] == ' ') n--;
     if (n < 2 || a->p[n - 1] != '\'' || a->p[n - 2] != '.') return;
     a->n = n - 2;
     put_ascii(a, " . ' ");

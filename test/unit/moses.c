@@ -128,6 +128,82 @@ static void protected_patterns_are_perls(void **state)
     nonbreaking_free(list);
 }
 
+/* What tokenizer.perl -no-escape (mosesdecoder 34452895, Perl 5.36) prints with the list below: of
+ * its own placeholder in a text, control characters, marks at the ends of lines, and of patterns
+ * that match the last space of its text. how: 'a' -a, 'x' -x, 'p' -protected. */
+static void odd_lines_are_the_scripts(void **state)
+{
+    (void)state;
+    static const struct { const char *lang; char how; const char *line, *want; } t[] = {
+        { "en", 0, "No. 5 a. B. No. X No. x Dr. X", "No. 5 a. B . No . X No. x Dr. X" },
+        { "en", 0, " .'", " . ' " },
+        { "en", 0, "x.' ", "x . ' " },
+        { "en", 0, " \001 . a", ". a" },
+        { "en", 0, "a \001 b.\001 c", "a b. c" },
+        { "en", 0, "\001a\002 \003 B. C", "a B . C" },
+        { "en", 0, "\001 1, ", "1 ," },
+        { "en", 0, "\0011,", "1 ," },
+        { "en", 0, "DOTMULTI.DOTMULTI. x", ".. .. x" },
+        { "en", 0, "DOTMULTI.DOTMULTI.DOTMULTI.a", ".. .... a" },
+        { "en", 0, "DOTMULTI..DOTMULTI. x", ". .. .. x" },
+        { "en", 0, "DOTMULTI.DOTMULTI..x", ".. . .. x" },
+        { "en", 0, "DOTMULTI.DOTMULTIx", ".. .x" },
+        { "en", 0, "DOTMULTI..DOTMULTIx..", ". .. .x .." },
+        { "en", 0, "aDOTMULTI DOTDOTMULTI xDOT", "a. .. xDOT" },
+        { "en", 0, "DOTMULTI x. b x. B", ". x. b x . B" },
+        { "en", 0, "DOTMULTI No. 0 No. 9 No. X No. :", ". No. 0 No. 9 No . X No . :" },
+        { "en", 0, "DOTMULTI a.b. C 1.2. C .. a,", ". a.b. C 1.2 . C .. a ," },
+        { "en", 0, "DOTMULTI . a . ", ". . a ." },
+        { "en", 0, "DOTMULTI a.", ". a ." },
+        { "en", 0, "\001a. ", "a ." },
+        { "en", 0, "DOTMULTI ,1,,2 ,, 1,", ". , 1 , , 2 , , 1 ," },
+        { "en", 0, "1,DOTMULTI", "1 , ." },
+        { "en", 0, "DOTMULTI x.' ", ". x . ' " },
+        { "en", 0, "DOTMULTI l'a 'b 1's 1't d' ''x", ". l 'a ' b 1 's 1't d ' ' ' x" },
+        { "fr", 0, "DOTMULTI l'a 'b 1'c d'", ". l' a ' b 1 ' c d'" },
+        { "so", 0, "DOTMULTI l'a 'b 1'c d' ", ". l'a ' b 1 ' c d'" },
+        { "de", 0, "DOTMULTI l'a", ". l ' a" },
+        { "ca", 0, "aÂ·b Â· Â·", "aÂ·b Â· Â·" },
+        { "ca", 0, "Â·Â·", "Â· Â·" },
+        { "ca", 0, "l·l DOTMULTI ·", "l·l . ·" },
+        { "sv", 0, "DOTMULTI a:b a: :B", ". a:b a : : B" },
+        { "tdt", 0, "DOTMULTI a'b a' 'B '", ". a'b a ' ' B '" },
+        { "en", 'a', "DOTMULTI a-b -c d- e--f 1-a a-", ". a @-@ b -c d- e--f 1 @-@ a a-" },
+        { "en", 'x', "<>", "< >" },
+        { "en", 'x', "<a>", "<a>" },
+        { "en", 'x', "<a> ", "< a >" },
+        { "en", 'p', "a-Bx a-B", "a-B x  a-B" },
+        { "en", 'p', "1 x ", "1 x " },
+        { "en", 'p', "x1x. b", "x1 x. b" },
+    };
+    file_write("prefixes", "Dr\na\nNo #NUMERIC_ONLY#\n", 23);
+    file_write("keep", "a-B\nx.\n", 7);
+    struct nonbreaking *list = nonbreaking_read("prefixes");
+    struct moses_work *w = moses_work_new();
+    struct tbuf out = { 0 };
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        struct moses_options how = { .lang = t[i].lang, .aggressive = t[i].how == 'a',
+                                     .no_escape = true, .skip_xml = t[i].how == 'x',
+                                     .nonbreaking = list,
+                                     .protected_file = t[i].how == 'p' ? "keep" : NULL };
+        struct moses *m = moses_new(&how);
+        if (!m) fail_msg("%s", err_msg());
+        /* in one pass, and rule by rule */
+        for (int by_rules = 0; by_rules < 2; by_rules++) {
+            out.n = 0;
+            (by_rules ? moses_rules : moses_line)(m, w, t[i].line, strlen(t[i].line), &out);
+            tbuf_byte(&out, 0);
+            if (strcmp(out.p, t[i].want))
+                fail_msg("-l %s: \"%s\": \"%s\", not \"%s\"", t[i].lang, t[i].line, out.p,
+                         t[i].want);
+        }
+        moses_free(m);
+    }
+    tbuf_free(&out);
+    moses_work_free(w);
+    nonbreaking_free(list);
+}
+
 /* Which words a list names, and of which kind: what tokenizer.perl's load_prefixes (mosesdecoder
  * 34452895, Perl 5.36) has for each of these lines. */
 static void lists_of_prefixes_are_read_as_the_script_reads_them(void **state)
@@ -188,6 +264,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_pass_gives_what_the_rules_give),
         cmocka_unit_test(protected_patterns_are_perls),
+        cmocka_unit_test(odd_lines_are_the_scripts),
         cmocka_unit_test(lists_of_prefixes_are_read_as_the_script_reads_them),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
