@@ -192,6 +192,66 @@ static void rows_are_put_in_order(void **state)
     row_sum_free(&r);
 }
 
+/* 2^62 and 2^62 - 1 are 2^63 - 1, the most that a file holds; one more is refused, and names its
+ * row, whatever the rest of it. */
+static void counts_end_below_2_to_63(void **state)
+{
+    (void)state;
+    struct row_sum r;
+    assert_int_equal(row_sum_init(&r, 100), 0);
+    struct groups g = { .limit = SIZE_MAX };
+    struct blocks b;
+    blocks_init(&b);
+    row_add(&r, 50, (uint64_t)1 << 62);
+    row_add(&r, 60, 7);
+    row_add(&r, 50, ((uint64_t)1 << 62) - 1);
+    assert_int_equal(row_sum_put(&r, 40, &b, &g), 0);
+    assert_true(b.max == COOC_MAX_COUNT && b.mass == (unsigned __int128)COOC_MAX_COUNT + 7);
+    assert_int_equal(b.rows, 1);
+    row_add(&r, 50, COOC_MAX_COUNT);
+    row_add(&r, 50, 1);
+    row_add(&r, 60, 7);
+    assert_int_equal(row_sum_put(&r, 41, &b, &g), -1);
+    assert_non_null(strstr(err_msg(), "a count above 2^63 - 1 in the row of id 41;"));
+    assert_int_equal(b.rows, 1);
+    blocks_free(&b);
+    row_sum_free(&r);
+}
+
+/* Each thread has words of its own: 90 files, a piece each, of "all" a thousand times, the file's
+ * name twice and "lone" in one of them; "few" is below --min-count. */
+static void threads_collect_one_vocabulary(void **state)
+{
+    (void)state;
+    enum { FILES = 90, TIMES = 1000 };
+    static char name[FILES][8], text[FILES][TIMES * 4 + 64];
+    struct cooc_input in[FILES];
+    for (int i = 0; i < FILES; i++) {
+        size_t n = 0;
+        for (int k = 0; k < TIMES; k++) n += (size_t)sprintf(text[i] + n, "all ");
+        sprintf(name[i], "f%02d", i);
+        n += (size_t)sprintf(text[i] + n, "%s %s%s%s\n", name[i], name[i],
+                             i == 33 ? " lone lone lone" : "", i == 44 ? " few" : "");
+        file_write(name[i], text[i], n);
+        in[i] = (struct cooc_input){ .path = name[i] };
+    }
+    for (int threads = 1; threads <= 3; threads++) {
+        struct cooc_count_opts o = { .threads = threads, .memory = 1 << 28, .min_count = 2 };
+        struct vocab *v = cooc_collect(in, FILES, &o, (size_t)64 << 20);
+        assert_non_null(v);
+        assert_int_equal(v->n, VOCAB_SPECIALS + 2 + FILES);
+        assert_string_equal(vocab_token(v, VOCAB_SPECIALS), "all");
+        assert_int_equal(v->count[VOCAB_SPECIALS], FILES * TIMES);
+        assert_string_equal(vocab_token(v, VOCAB_SPECIALS + 1), "lone");
+        assert_int_equal(v->count[VOCAB_SPECIALS + 1], 3);
+        for (uint32_t i = 0; i < FILES; i++) {
+            assert_string_equal(vocab_token(v, VOCAB_SPECIALS + 2 + i), name[i]);
+            assert_int_equal(v->count[VOCAB_SPECIALS + 2 + i], 2);
+        }
+        vocab_free(v);
+    }
+}
+
 /* A file of the languages, which have as many tokens as their place in the alphabet; each stands
  * beside itself once. */
 static void make(const char *path, const char *langs, const char *ref)
@@ -345,9 +405,9 @@ static void shards_of_a_language_and_a_vocabulary(void **state)
     struct shard_info info = { .lang = "xx", .vocab_hash = v->hash, .vocab_size = v->n };
     struct out *out = out_open("shd");
     struct shard_writer *w = shard_create(out, &info, 8);
-    /* a b </s> b: a special is unknown, and keeps its place */
-    const uint32_t ids[] = { 5, 6, VOCAB_EOS, 6 };
-    assert_int_equal(shard_put(w, ids, 4), 0);
+    /* a b </s> b and the last special: they are unknown, and keep their places */
+    const uint32_t ids[] = { 5, 6, VOCAB_EOS, 6, VOCAB_SPECIALS - 1 };
+    assert_int_equal(shard_put(w, ids, 5), 0);
     assert_int_equal(shard_finish(w, NULL), 0);
     assert_int_equal(out_commit(out), 0);
     struct cooc_count_opts o = { .vocab = v, .threads = 1, .memory = (size_t)1 << 30 };
@@ -358,8 +418,8 @@ static void shards_of_a_language_and_a_vocabulary(void **state)
         struct cooc *c = counted(&in, &o);
         assert_non_null(c);
         assert_string_equal(c->plane[0].total.lang, named ? "yy" : "xx");
-        assert_int_equal(c->plane[0].total.tokens, 4);
-        assert_int_equal(c->plane[0].total.unknown, 1);
+        assert_int_equal(c->plane[0].total.tokens, 5);
+        assert_int_equal(c->plane[0].total.unknown, 2);
         uint64_t n;
         assert_int_equal(cooc_get(c, 0, 5, 6, &n), 0);
         assert_int_equal(n, 1);
@@ -405,6 +465,8 @@ int main(void)
         cmocka_unit_test(an_index_longer_than_memory),
         cmocka_unit_test(the_longest_names_and_counts),
         cmocka_unit_test(rows_are_put_in_order),
+        cmocka_unit_test(counts_end_below_2_to_63),
+        cmocka_unit_test(threads_collect_one_vocabulary),
         cmocka_unit_test(merges_have_all_languages_and_one_reference),
         cmocka_unit_test(lists_longer_than_their_buffer),
         cmocka_unit_test(shards_of_a_language_and_a_vocabulary),
