@@ -11,7 +11,7 @@
 #include <xxhash.h>
 #include "common/err.h"
 #include "common/mem.h"
-#include "lib/synth/synth.h"
+#include "lib/synth/private.h"
 
 /* --- small tools: words numbered by a hash table, sentences as lists of numbers */
 
@@ -450,6 +450,452 @@ static void words_stand_in_the_order_asked_for(void **state)
     synth_free(inverted);
 }
 
+/* --- shares: what is drawn, against what is said of it ---------------------------------------- */
+
+/* `got` of `of` draws, each with chance p: within five standard deviations of the binomial. */
+static void share(const char *what, double got, double of, double p)
+{
+    if (of < 50) fail_msg("%s: %g draws", what, of);
+    if (fabs(got - of * p) > 5 * sqrt(of * p * (1 - p)) + 1e-9)
+        fail_msg("%s: %g of %g is %.4f, not %.4f", what, got, of, got / of, p);
+}
+
+/* A lexicon of 20,000: 5% names, 22% verbs, 18% adjectives, 5% adverbs, the rest nouns. */
+static void a_lexicon_has_the_shares_of_its_kinds(void **state)
+{
+    (void)state;
+    struct synth_opts o = synth_defaults();
+    o.lexicon = 20000;
+    o.topics = 2000;
+    o.shared = 1200;
+    struct synth *s = make(o);
+    static const int of[N_POS] = { [PROPN] = 1000, [VERB] = 4400, [ADJ] = 3600, [ADV] = 1000,
+                                   [NOUN] = 10000, [NUM] = 40 };
+    static const enum pos open[] = { PROPN, VERB, ADJ, ADV, NOUN, NUM };
+    for (int i = 0; i < 6; i++) assert_int_equal(s->all[open[i]].n, of[open[i]]);
+    double n[16] = { 0 }, off[3] = { 0 }, twice = 0;
+    int synonyms[2] = { 0 }, shared = 0, fixed = 0;
+    for (int id = 0; id < s->n; id++) {
+        const struct lemma *l = &s->lemma[id];
+        if (id >= N_FUNCTION) {
+            /* its turn among the topics, or one or two later */
+            int rank = 0;
+            while (s->all[l->pos].v[rank] != id) rank++;
+            int late = (l->topic - rank % 2000 + 2000) % 2000;
+            assert_in_range(late, 0, 2);
+            off[late]++;
+        }
+        shared += l->shared && l->pos != NUM;
+        fixed += l->fixed;
+        for (int lang = 0; lang < 2; lang++) {
+            assert_non_null(l->form[lang][0][0]);
+            synonyms[lang] += l->form[lang][1][0] != NULL;
+        }
+        if (l->pos == NOUN) {
+            n[0] += l->agent;
+            n[1] += l->gender;
+            n[2] += l->plural == 10;
+            n[3] += l->plural == 30;
+            n[4] += l->plural == 75;
+            n[5] += l->adp == 9;
+        }
+        if (l->pos == VERB) {
+            n[6] += l->kind == TRANSITIVE;
+            n[7] += l->kind == INTRANSITIVE;
+            n[8] += l->kind == SAYING;
+        }
+        if (l->pos == ADV && id >= N_FUNCTION)
+            for (int k = 0; k < 4; k++) n[9 + k] += l->kind == k;
+        if (l->pos == PROPN) assert_true(l->agent && l->fixed);
+        /* a topic of ten verbs may be short of company, few are */
+        for (int i = 0; l->pos == VERB && i < FAVOURITES; i++)
+            for (int j = 0; j < i; j++) twice += l->favourite[1][i] == l->favourite[1][j];
+    }
+    share("a lemma's turn", off[0], s->n - N_FUNCTION, 1.0 / 3);
+    share("two topics late", off[2], s->n - N_FUNCTION, 1.0 / 3);
+    share("who acts", n[0], 10000, 0.4);
+    share("gender 1", n[1], 10000, 0.45);
+    share("mostly singular", n[2], 10000, 0.45);
+    share("plural three in ten", n[3], 10000, 0.55 * 0.6);
+    share("mostly plural", n[4], 10000, 0.55 * 0.4);
+    share("the tenth preposition", n[5], 10000, 0.1);
+    share("transitive", n[6], 4400, 0.62);
+    share("intransitive", n[7], 4400, 0.38 * 0.8);
+    share("saying", n[8], 4400, 0.38 * 0.2);
+    share("adverbs of the present", n[9 + PRESENT], 1000, 0.2);
+    share("adverbs of the past", n[9 + PAST], 1000, 0.3);
+    share("adverbs of the future", n[9 + FUTURE], 1000, 0.1);
+    share("adverbs of any tense", n[9 + ANY_TENSE], 1000, 0.4);
+    assert_true(twice < 4400);
+    /* all the names, and 200 nouns evenly over the ranks: every 50th */
+    assert_int_equal(shared, 1200);
+    assert_int_equal(fixed, 1200);
+    for (int i = 0; i < 10000; i++)
+        assert_int_equal(s->lemma[s->all[NOUN].v[i]].shared, i % 50 == 49);
+    /* lexicon / 40 draws of a lemma; some are shared, or have a second word already */
+    for (int lang = 0; lang < 2; lang++) assert_in_range(synonyms[lang], 430, 500);
+    double past[3] = { 0 };
+    for (int t = 0; t < 2000; t++) {
+        past[0] += s->past[t] == 85;
+        past[1] += s->past[t] == 15;
+        past[2] += s->past[t] == 50;
+    }
+    share("topics of the past", past[0], 2000, 0.4);
+    share("topics of the present", past[1], 2000, 0.6 * 0.67);
+    share("topics of both", past[2], 2000, 0.6 * 0.33);
+    synth_free(s);
+}
+
+/* Zipf-Mandelbrot: rank i, from 0, has the weight 1 / (i + 5), a topic 1 / (i + 8). */
+static void ranks_follow_zipfs_law(void **state)
+{
+    (void)state;
+    struct synth *s = make(synth_defaults());
+    assert_int_equal(s->zipf[0], 0);
+    assert_int_equal(s->topic_sum[0], 0);
+    for (uint32_t i = 0; i < 640; i++)
+        assert_int_equal(s->zipf[i + 1] - s->zipf[i], 1048576 / (i + 5));
+    for (uint32_t i = 0; i < 40; i++)
+        assert_int_equal(s->topic_sum[i + 1] - s->topic_sum[i], 1048576 / (i + 8));
+    struct rng r = { { 3, RNG_TEST, 0 }, 0, 0 };
+    enum { DRAWS = 60000 };
+    double n[6] = { 0 }, sum = 1 / 5.0 + 1 / 6.0 + 1 / 7.0 + 1 / 8.0 + 1 / 9.0 + 1 / 10.0;
+    for (int i = 0; i < DRAWS; i++) n[synth_rank(s, &r, 6)]++;
+    for (int i = 0; i < 6; i++) share("a rank of six", n[i], DRAWS, 1.0 / (i + 5) / sum);
+    for (int i = 0; i < 10; i++) assert_int_equal(synth_rank(s, &r, 1), 0);
+    /* 88 of 100 nouns are of the topic, and so are some of the other twelve */
+    double all = 0, own = 0, here = 0;
+    for (int i = 0; i < 300; i++) {
+        all += 1.0 / (i + 5);
+        if (s->lemma[s->all[NOUN].v[i]].topic == 2) own += 1.0 / (i + 5);
+    }
+    for (int i = 0; i < DRAWS; i++) here += s->lemma[synth_topical(s, &r, NOUN, 2)].topic == 2;
+    share("nouns of a topic", here, DRAWS, 0.88 + 0.12 * own / all);
+    synth_free(s);
+}
+
+/* The share of a list's draws that are among the lemmas f. */
+static double drawn(const struct list *l, const uint16_t f[FAVOURITES])
+{
+    double all = 0, these = 0;
+    for (int i = 0; i < l->n; i++) {
+        all += 1.0 / (i + 5);
+        for (int k = 0; k < FAVOURITES; k++)
+            if (l->v[i] == f[k]) { these += 1.0 / (i + 5); break; }
+    }
+    return these / all;
+}
+
+/* How often a verb's subject, a noun, is one of its favourites: 82 of 100, and where chance draws
+ * one among the rest, by the topics that the verb may have come from. */
+static double favoured(const struct synth *s, uint16_t verb)
+{
+    const struct lemma *v = &s->lemma[verb];
+    const uint16_t only[FAVOURITES] = { verb, verb, verb, verb, verb, verb };
+    double any = drawn(&s->all[VERB], only), all = 0, hits = 0;
+    for (int t = 0; t < s->o.topics; t++) {
+        double own = v->topic == t ? drawn(&s->topic[VERB][t], only) : 0,
+               p = (0.88 * own + 0.12 * any) / (t + 8);
+        all += p;
+        hits += p * (0.88 * drawn(&s->topic[NOUN][t], v->favourite[0])
+                     + 0.12 * drawn(&s->all[NOUN], v->favourite[0]));
+    }
+    return 0.82 + 0.18 * hits / all;
+}
+
+static void messages_have_the_shares_of_the_grammar(void **state)
+{
+    (void)state;
+    enum { N = 60000 };
+    struct synth *s = make(synth_defaults());
+    struct rng r = { { 4, RNG_TEST, 0 }, 0, 0 };
+    double type[3] = { 0 }, second = 0, join[N_FUNCTION] = { 0 }, copula = 0, adjective = 0,
+           negated = 0, tenses = 0, future = 0, leans = 0, past = 0, clauses = 0, kind[4] = { 0 },
+           pronoun[6] = { 0 }, objects = 0, names = 0, verbs = 0, place = 0, own_adp = 0,
+           adverb = 0, outer = 0, first = 0, det[N_FUNCTION + 1] = { 0 }, number = 0,
+           n_adj[3] = { 0 }, very = 0, phrase = 0, phrases = 0, alone = 0, also = 0, plural = 0,
+           plurals = 0, spread = 0, favours[2] = { 0 }, favour[N_FUNCTION + 700] = { 0 },
+           favourite = 0, of_topic = 0, parts[4] = { 0 };
+    for (int i = 0; i < N; i++) {
+        struct message m;
+        synth_message(s, &r, &m);
+        uint64_t part = synth_message_hash(&m) % 100;
+        parts[part < 49 ? 0 : part < 98 ? 1 : part - 96]++;
+        type[m.type]++;
+        if (m.type == STATEMENT) {
+            second += m.second != 0;
+            if (m.second) join[m.join]++;
+        } else assert_int_equal(m.second, 0);
+        const struct clause *c = &m.clause[0];
+        const struct np *p = &m.np[c->subject - 1];
+        const struct lemma *v = &s->lemma[c->verb];
+        assert_int_equal(c->subject, 1);
+        clauses++;
+        negated += c->negated;
+        if (!c->adverb) { tenses++; future += c->tense == FUTURE; }
+        if (c->kind != C_VERB) {
+            copula++;
+            adjective += c->kind == C_IS_ADJECTIVE;
+            leans += c->tense != FUTURE;
+            past += c->tense == PAST;
+            assert_int_equal(p->kind, NP_NOUN);
+        } else {
+            of_topic += v->topic == 0;
+            kind[p->kind]++;
+            if (p->kind == NP_PRONOUN) {
+                pronoun[p->lemma - F_I]++;
+                /* we, you all, they */
+                assert_int_equal(p->plural, p->lemma - F_I >= 3);
+            }
+            if (p->kind == NP_NOUN) {
+                bool is = false;
+                for (int k = 0; k < FAVOURITES; k++) is |= v->favourite[0][k] == p->lemma;
+                favourite += is;
+                if (!favour[c->verb]) favour[c->verb] = favoured(s, c->verb);
+                favours[0] += favour[c->verb];
+                favours[1] += favour[c->verb] * (1 - favour[c->verb]);
+            }
+            if (v->kind == TRANSITIVE) {
+                objects++;
+                names += m.np[c->object - 1].kind == NP_NAME;
+            } else assert_int_equal(c->object, 0);
+            /* in a question nothing is said, and no adverb stands before it */
+            assert_int_equal(c->said != 0, v->kind == SAYING && m.type != QUESTION);
+            if (!c->said) {
+                verbs++;
+                place += c->place != 0;
+                if (c->place) own_adp += c->adp == F_ADP + v->adp;
+                adverb += c->adverb != 0;
+                if (m.type == QUESTION) assert_int_equal(c->adverb_first, 0);
+                else if (c->adverb) { outer++; first += c->adverb_first; }
+                int of = c->adverb ? s->lemma[c->adverb].kind : ANY_TENSE;
+                if (of != ANY_TENSE) assert_int_equal(c->tense, of);
+            }
+        }
+        if (p->kind != NP_NOUN) continue;
+        if (p->number) { number++; assert_int_equal(p->det, 0); }
+        else det[p->det]++;
+        if (p->det == F_EVERY + 1) assert_int_equal(p->plural, 0);
+        else if (p->det == F_MANY + 1 || p->det == F_FEW + 1 || p->number)
+            assert_int_equal(p->plural, 1);
+        else {
+            double chance = s->lemma[p->lemma].plural / 100.0;
+            plural += p->plural;
+            plurals += chance;
+            spread += chance * (1 - chance);
+        }
+        n_adj[p->n_adj]++;
+        very += p->very;
+        if (p->n_adj != 1) assert_int_equal(p->very, 0);
+        phrases++;
+        phrase += p->place != 0;
+        if (c->kind == C_VERB && !p->place && !p->rel_verb) { alone++; also += p->also != 0; }
+    }
+    /* of a hundred meanings 49 are xa's, 49 xb's, one is for development, one for test */
+    share("xa's part", parts[0], N, 0.49);
+    share("xb's part", parts[1], N, 0.49);
+    share("the development pairs", parts[2], N, 0.01);
+    share("the test pairs", parts[3], N, 0.01);
+    share("questions", type[QUESTION], N, 0.08);
+    share("exclamations", type[EXCLAMATION], N, 0.04);
+    share("two clauses", second, type[STATEMENT], 0.16);
+    share("and", join[F_AND], second, 3.0 / 9);
+    share("but", join[F_BUT], second, 2.0 / 9);
+    share("or", join[F_OR], second, 1.0 / 9);
+    share("because", join[F_BECAUSE], second, 2.0 / 9);
+    share("when", join[F_WHEN], second, 1.0 / 9);
+    share("is", copula, clauses, 0.13);
+    share("is so", adjective, copula, 0.75);
+    share("not", negated, clauses, 0.09);
+    share("will", future, tenses, 0.08);
+    /* by topic: the chance of a topic times that of the past in it */
+    double weights = 0, in_past = 0, all = 0, zero = 0;
+    for (int t = 0; t < 40; t++) {
+        weights += 1.0 / (t + 8);
+        in_past += s->past[t] / 100.0 / (t + 8);
+    }
+    share("was", past, leans, in_past / weights);
+    for (int i = 0; i < s->all[VERB].n; i++) {
+        all += 1.0 / (i + 5);
+        if (s->lemma[s->all[VERB].v[i]].topic == 0) zero += 1.0 / (i + 5);
+    }
+    share("verbs of the first topic", of_topic, clauses - copula,
+          0.88 / 8 / weights + 0.12 * zero / all);
+    share("pronouns", kind[NP_PRONOUN], clauses - copula, 0.12);
+    share("names", kind[NP_NAME], clauses - copula, 0.2);
+    for (int k = 0; k < 6; k++) share("a pronoun", pronoun[k], kind[NP_PRONOUN], 1.0 / 6);
+    share("names as objects", names, objects, 0.1);
+    share("places", place, verbs, 0.34);
+    /* its own preposition, or one of ten */
+    share("the verb's preposition", own_adp, place, 0.75 + 0.25 / 10);
+    share("adverbs", adverb, verbs, 0.26);
+    share("adverbs that stand first", first, outer, 0.3);
+    if (fabs(favourite - favours[0]) > 5 * sqrt(favours[1]))
+        fail_msg("favourites: %g, not %g", favourite, favours[0]);
+    static const int words[] = { F_THE, F_A, F_THIS, F_THAT, F_EVERY, F_MANY, F_FEW };
+    static const double chance[] = { 0.46, 0.3, 0.06, 0.05, 0.03, 0.03, 0.02 };
+    for (int k = 0; k < 7; k++) share("a determiner", det[words[k] + 1], phrases, chance[k]);
+    share("numbers", number, phrases, 0.05);
+    assert_true(fabs(plural - plurals) < 5 * sqrt(spread));
+    share("adjectives", n_adj[1] + n_adj[2], phrases, 0.36);
+    /* 12 of 100 of these draw another, which may be the same */
+    assert_true(n_adj[2] / (n_adj[1] + n_adj[2]) > 0.08);
+    assert_true(n_adj[2] / (n_adj[1] + n_adj[2]) < 0.12);
+    share("very", very, n_adj[1], 0.12);
+    share("a noun's phrase", phrase, phrases, 0.14);
+    share("and another", also, alone, 0.06);
+    synth_free(s);
+}
+
+/* Parts go by the hash of the meaning; sentences of xa have 5 to 15 words and marks, both of them
+ * included; of two words for a meaning the second is said one time in three. */
+static void sentences_are_of_their_part_and_length(void **state)
+{
+    (void)state;
+    struct synth *s = make(synth_defaults());
+    struct synth_text t = { 0 };
+    static const uint64_t from[] = { 0, 49, 98, 99 }, to[] = { 48, 97, 98, 99 };
+    int length[32] = { 0 };
+    double said[2] = { 0 }, of[2] = { 0 };
+    for (int part = 0; part < 4; part++)
+        for (uint64_t i = 0; i < (part < 2 ? 2000 : 100); i++)
+            for (int lang = 0; lang < 2; lang++) {
+                uint64_t h = synth_sentence(s, (enum synth_part)part, i, lang, &t);
+                assert_in_range(h % 100, from[part], to[part]);
+                if (lang == SYNTH_XA) length[t.words]++;
+                for (int k = 0; k < t.words; k++) {
+                    const struct synth_word *w = &t.word[k];
+                    if (w->lemma == SYNTH_NO_LEMMA) continue;
+                    char *const *f = s->lemma[w->lemma].form[lang][1];
+                    if (!f[0]) continue;
+                    of[lang]++;
+                    char word[80];
+                    snprintf(word, sizeof word, "%.*s", (int)(w->to - w->from), t.text + w->from);
+                    lower(word);
+                    for (int form = 0; form < FORMS; form++)
+                        if (f[form] && !strcmp(f[form], word)) { said[lang]++; break; }
+                }
+            }
+    for (int n = 0; n < 32; n++) assert_int_equal(length[n] > 0, n >= 5 && n <= 15);
+    share("xa's second words", said[0], of[0], 1.0 / 3);
+    share("xb's second words", said[1], of[1], 1.0 / 3);
+    synth_text_free(&t);
+    synth_free(s);
+}
+
+/* A text of forms: what stands in want, word by word, the first with a capital. */
+static void says(const struct synth *s, const struct message *m, int lang, const char *const *want,
+                 const char *tags)
+{
+    struct synth_text t = { 0 };
+    struct rng r = { { 5, RNG_TEST, 0 }, 0, 0 };
+    char line[512] = "";
+    int n = 0;
+    for (; want[n]; n++)
+        sprintf(line + strlen(line), "%s%s", n && !strchr(".,?!", want[n][0]) ? " " : "", want[n]);
+    assert_int_equal(synth_surface(s, m, lang, &r, &t), n);
+    lower(t.text);
+    assert_string_equal(t.text, line);
+    assert_string_equal(t.tags, tags);
+    synth_text_free(&t);
+}
+
+/* The first lemma of a part of speech that has one word in either language, and so its forms. */
+static const struct lemma *plain(const struct synth *s, enum pos pos, int gender, uint16_t *id,
+                                 int skip)
+{
+    for (int i = 0;; i++) {
+        const struct lemma *l = &s->lemma[*id = s->all[pos].v[i]];
+        if (!l->form[0][1][0] && !l->form[1][1][0] && !l->fixed && l->gender == gender && !skip--)
+            return l;
+    }
+}
+
+/* "ADV, the very ADJ NOUNs which VERB did not VERB a NOUN at this ADJ NOUN, because ..." by hand,
+ * from the forms of the lexicon: agreement, tense, articles, the places of verbs, adjectives and
+ * marks. */
+static void a_message_is_said_in_both_grammars(void **state)
+{
+    (void)state;
+    struct synth_opts o = synth_defaults();
+    struct synth *s = make(o);
+    o.invert = true;
+    struct synth *inverted = make(o);
+    uint16_t a_id, b_id, adj_id, verb_id, adv_id;
+    const struct lemma *a = plain(s, NOUN, 1, &a_id, 0), *b = plain(s, NOUN, 0, &b_id, 0),
+                       *adj = plain(s, ADJ, 0, &adj_id, 0), *verb = plain(s, VERB, 0, &verb_id, 0),
+                       *adv = plain(s, ADV, 0, &adv_id, 0);
+#define F(lang, id) s->lemma[id].form[lang][0][0]
+    struct message m = { .type = STATEMENT, .n_np = 4, .n_clause = 2, .second = 2,
+                         .join = F_BECAUSE };
+    m.np[0] = (struct np){ .kind = NP_NOUN, .lemma = a_id, .plural = 1, .det = F_THE + 1,
+                           .n_adj = 1, .adj = { adj_id }, .very = 1, .rel_verb = verb_id,
+                           .rel_tense = PRESENT };
+    m.np[1] = (struct np){ .kind = NP_NOUN, .lemma = b_id, .det = F_A + 1 };
+    m.np[2] = (struct np){ .kind = NP_NOUN, .lemma = a_id, .det = F_THIS + 1, .n_adj = 1,
+                           .adj = { adj_id } };
+    m.np[3] = (struct np){ .kind = NP_PRONOUN, .lemma = F_WE, .plural = 1 };
+    m.clause[0] = (struct clause){ .kind = C_VERB, .subject = 1, .verb = verb_id, .tense = PAST,
+                                   .negated = 1, .object = 2, .adp = F_ADP + 2, .place = 3,
+                                   .adverb = adv_id, .adverb_first = 1 };
+    m.clause[1] = (struct clause){ .kind = C_IS_ADJECTIVE, .subject = 4, .tense = FUTURE,
+                                   .object = adj_id };
+    /* verbs: present singular, plural, past singular, plural */
+    says(s, &m, SYNTH_XA,
+         (const char *const[]){
+             adv->form[0][0][0], ",", F(0, F_THE), F(0, F_VERY), adj->form[0][0][0],
+             a->form[0][0][1], F(0, F_WHICH), verb->form[0][0][1], F(0, F_NOT),
+             verb->form[0][0][3], F(0, F_A), b->form[0][0][0], F(0, F_ADP + 2), F(0, F_THIS),
+             adj->form[0][0][0], a->form[0][0][0], ",",
+             F(0, F_BECAUSE), F(0, F_WE), F(0, F_WILL), s->lemma[F_BE].form[0][0][1],
+             adj->form[0][0][0], ".", NULL },
+         "ADV PUNCT DET ADV ADJ NOUN SCONJ VERB PART VERB DET NOUN ADP DET ADJ NOUN PUNCT SCONJ "
+         "PRON AUX AUX ADJ PUNCT");
+    /* xb: the verb ends the clause and "will" comes behind it; adjectives and the article agree (2
+     * gender + plural), adjectives stand behind their nouns, "very" before them; there is no "a" */
+    says(s, &m, SYNTH_XB,
+         (const char *const[]){
+             adv->form[1][0][0], ",", s->lemma[F_THE].form[1][0][3], a->form[1][0][1],
+             F(1, F_VERY), adj->form[1][0][3], F(1, F_WHICH), verb->form[1][0][1],
+             b->form[1][0][0], F(1, F_ADP + 2), F(1, F_THIS), a->form[1][0][0],
+             adj->form[1][0][2], F(1, F_NOT), verb->form[1][0][3], ",",
+             F(1, F_BECAUSE), F(1, F_WE), adj->form[1][0][1], s->lemma[F_BE].form[1][0][1],
+             F(1, F_WILL), ".", NULL },
+         "ADV PUNCT DET NOUN ADV ADJ SCONJ VERB NOUN ADP DET NOUN ADJ PART VERB PUNCT SCONJ PRON "
+         "ADJ AUX AUX PUNCT");
+    /* a question, with "and" in its subject, which is two; no mark before "and" */
+    struct message q = { .type = QUESTION, .n_np = 3, .n_clause = 2, .second = 2, .join = F_AND };
+    q.np[0] = (struct np){ .kind = NP_NOUN, .lemma = b_id, .det = F_THE + 1, .also = 2 };
+    q.np[1] = (struct np){ .kind = NP_NOUN, .lemma = a_id, .det = F_A + 1, .rel_verb = verb_id,
+                           .rel_tense = PRESENT, .rel_object = 3 };
+    q.np[2] = (struct np){ .kind = NP_PRONOUN, .lemma = F_I };
+    q.clause[0] = (struct clause){ .kind = C_VERB, .subject = 1, .verb = verb_id,
+                                   .tense = PRESENT, .adverb = adv_id };
+    q.clause[1] = (struct clause){ .kind = C_IS_NOUN, .subject = 3, .tense = PAST, .object = 3 };
+    says(s, &q, SYNTH_XA,
+         (const char *const[]){
+             F(0, F_ASK), F(0, F_THE), b->form[0][0][0], F(0, F_AND), F(0, F_A), a->form[0][0][0],
+             F(0, F_WHICH), verb->form[0][0][0], F(0, F_I), verb->form[0][0][1],
+             adv->form[0][0][0], F(0, F_AND), F(0, F_I), s->lemma[F_BE].form[0][0][2], F(0, F_I),
+             "?", NULL },
+         "PART DET NOUN CCONJ DET NOUN SCONJ VERB PRON VERB ADV CCONJ PRON AUX PRON PUNCT");
+    const char *const xb[] = {
+        s->lemma[F_THE].form[1][0][0], b->form[1][0][0], F(1, F_AND), a->form[1][0][0],
+        F(1, F_WHICH), F(1, F_I), verb->form[1][0][0], adv->form[1][0][0], verb->form[1][0][1],
+        F(1, F_AND), F(1, F_I), F(1, F_I), s->lemma[F_BE].form[1][0][2], F(1, F_ASK), "?", NULL };
+    says(s, &q, SYNTH_XB, xb,
+         "DET NOUN CCONJ NOUN SCONJ PRON VERB ADV VERB CCONJ PRON PRON AUX PART PUNCT");
+    /* back to front, but for the mark; xa as it was */
+    const char *back[16] = { 0 };
+    for (int i = 0; i < 14; i++) back[i] = xb[13 - i];
+    back[14] = "?";
+    says(inverted, &q, SYNTH_XB, back,
+         "PART AUX PRON PRON CCONJ VERB ADV VERB PRON SCONJ NOUN CCONJ NOUN DET PUNCT");
+#undef F
+    synth_free(s);
+    synth_free(inverted);
+}
+
 static void options_that_make_no_sense_are_refused(void **state)
 {
     (void)state;
@@ -488,6 +934,11 @@ int main(void)
         cmocka_unit_test(languages_share_the_stated_words_and_no_others),
         cmocka_unit_test(every_token_has_a_tag_and_sentences_look_like_sentences),
         cmocka_unit_test(words_stand_in_the_order_asked_for),
+        cmocka_unit_test(a_lexicon_has_the_shares_of_its_kinds),
+        cmocka_unit_test(ranks_follow_zipfs_law),
+        cmocka_unit_test(messages_have_the_shares_of_the_grammar),
+        cmocka_unit_test(sentences_are_of_their_part_and_length),
+        cmocka_unit_test(a_message_is_said_in_both_grammars),
         cmocka_unit_test(options_that_make_no_sense_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
