@@ -96,6 +96,19 @@ static void lines_are_numbered_from_0(void **state)
     refused(HF_BERT, "has no tokeniser file (vocab.txt or tokenizer.json)");
     put("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n");
     refused(HF_BERT, "d: the tokeniser has no [SEP], which bert needs");
+    put("vocab.txt", "[PAD]\n[CLS]\n[SEP]\n");
+    refused(HF_BERT, "d: the tokeniser has no [UNK], which bert needs");
+    /* a tokenizer.json that adds nothing is not read; one with another token of an id is, and this
+     * one has no vocabulary */
+    put("vocab.txt", VOCAB);
+    put("tokenizer.json", "{\"added_tokens\": [{\"id\": 1, \"content\": \"a\"}]}");
+    t = tokens(HF_BERT, 30);
+    has(&t, one, 7);
+    hf_tokens_free(&t);
+    put("tokenizer.json", "{\"added_tokens\": [{\"id\": 1, \"content\": \"z\"}]}");
+    refused(HF_BERT, "d/tokenizer.json: has no vocabulary");
+    put("tokenizer.json", "{\"added_tokens\": [{\"id\": 7, \"content\": \"z\"}]}");
+    refused(HF_BERT, "d/tokenizer.json: has no vocabulary");
 }
 
 /* transformers' BertTokenizer and its fast one, whose file wins. */
@@ -107,6 +120,7 @@ static void case_and_accents_are_as_the_tokeniser_has_them(void **state)
         { "{}", NULL, true, true, true },
         { "{\"do_lower_case\": false}", NULL, false, false, true },
         { "{\"do_lower_case\": false, \"strip_accents\": null}", NULL, false, false, true },
+        { "{\"strip_accents\": null}", NULL, true, true, true },
         { "{\"do_lower_case\": false, \"strip_accents\": true}", NULL, false, true, true },
         { "{\"strip_accents\": false, \"tokenize_chinese_chars\": false}", NULL, true, false,
           false },
@@ -147,7 +161,10 @@ static void pieces_of_xlm_mark_what_goes_on(void **state)
         if (i) put("tokenizer_config.json", i == 1 ? "{\"do_lowercase_and_remove_accent\": false}"
                                                    : "{}");
         if (i == 2) put("merges.txt", "l o 1\n");
+        /* XLM has no fast tokeniser: what stands there is not read */
+        if (i == 2) put("tokenizer.json", "{}");
         struct hf_tokens t = tokens(HF_XLM, 30);
+        assert_true(!t.missing && !t.json && !t.spaced);
         has(&t, expected, 12);
         ids_are(&t, 0, 1, 2, 3, 5);
         assert_int_equal(t.s.kind, SUBWORD_BPE);
@@ -354,6 +371,14 @@ static void each_row_has_a_name_of_its_own(void **state)
     assert_int_equal(v->n, VOCAB_SPECIALS + 10);
     for (uint32_t i = 0; i < 10; i++)
         assert_string_equal(vocab_token(v, VOCAB_SPECIALS + i), expected[i]);
+    vocab_free(v);
+    /* nothing but two that are one */
+    char *two[] = { "<s>", "</s>", "<pad>", "<unk>", "a", "a" };
+    t = (struct hf_tokens){ .token = two, .n = 6, .s = { .ids = { 0, 1, 2, 3, -1 } } };
+    assert_non_null(v = hf_tokens_vocab(&t, 6));
+    assert_int_equal(v->n, VOCAB_SPECIALS + 2);
+    assert_string_equal(vocab_token(v, VOCAB_SPECIALS), "a");
+    assert_string_equal(vocab_token(v, VOCAB_SPECIALS + 1), "<twice1>");
     vocab_free(v);
 }
 
