@@ -74,8 +74,9 @@ static int check(struct run *r, const struct inputs *in, const struct choice *o)
     /* --select last: validations measure, and none of them chooses the checkpoint. */
     r->engine.keep_last = o->select == SELECT_LAST;
     return masking_check(&in->masking) < 0
-               ? -1
-               : mix_choose(&r->mix, o->objective, NULL, "--objective", o->objective);
+                   || mix_choose(&r->mix, o->objective, NULL, "--objective", o->objective) < 0
+                   || mix_valid(&r->mix, true, in->valid_parallel.n ? "valid" : NULL) < 0
+               ? -1 : 0;
 }
 
 /* A language aligned with itself would be two different texts with one name. */

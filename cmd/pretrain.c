@@ -46,7 +46,9 @@ static int check(struct run *r, const struct inputs *in, const struct choice *o)
                        r->mix.asked);
     const char *pairs = in->parallel.n         ? "parallel"
                         : in->valid_parallel.n ? "valid-parallel" : NULL;
-    return mix_pairs(&r->mix, pairs) < 0 ? -1 : mix_dict(&r->mix, in->dict.n);
+    if (mix_pairs(&r->mix, pairs) < 0) return -1;
+    if (mix_valid(&r->mix, false, in->valid.n ? "valid" : NULL) < 0) return -1;
+    return mix_dict(&r->mix, in->dict.n);
 }
 
 /* There is a decoder if an objective needs one, with as many layers as the encoder unless an option

@@ -282,6 +282,17 @@ int mix_pairs(const struct mix *x, const char *option)
                   : 0;
 }
 
+int mix_valid(const struct mix *x, bool pairs, const char *option)
+{
+    for (int i = 0; i < x->n; i++)
+        if (x->m[i].o->validate && x->m[i].o->valid_pairs == pairs) return 0;
+    return option ? err_set("--%s belongs to objectives that are validated on %s (%s); none is in "
+                            "%s", option, pairs ? "sentence pairs" : "text",
+                            pairs ? "moco, tlm" : "mlm, mass; on pairs: --valid-parallel",
+                            x->asked)
+                  : 0;
+}
+
 bool mix_has(const struct mix *x, const char *name)
 {
     for (int i = 0; i < x->n; i++)

@@ -72,6 +72,9 @@ int mix_dict(const struct mix *x, int files);
 /* Does one of them read sentence pairs, if `option` (NULL: none) was given some? -1 with a message:
  * wrong usage. */
 int mix_pairs(const struct mix *x, const char *option);
+/* Is one of them validated on text (pairs: on sentence pairs), if `option` (NULL: none) was given
+ * some? -1 with a message: wrong usage. */
+int mix_valid(const struct mix *x, bool pairs, const char *option);
 /* Is one of them the objective of this name? */
 bool mix_has(const struct mix *x, const char *name);
 /* Does one of them read monolingual text? */

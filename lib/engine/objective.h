@@ -185,6 +185,7 @@ struct objective {
     bool decoder;                                /* the model has one */
     bool dict;                                   /* it reads dictionaries of tokens: --dict */
     bool pairs;                                  /* it reads sentence pairs (--parallel), no text */
+    bool valid_pairs;                            /* validate is on sentence pairs, not on text */
     size_t self;                                 /* bytes; starts as zeros */
     const struct batch_kind *batch;
     const struct objective_ranks *ranks;

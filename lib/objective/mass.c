@@ -165,13 +165,23 @@ static struct mass_how how_of(const struct mass *o)
 
 static bool fits(const struct mass *o, int n) { return n >= o->min_len && n <= o->s.longest; }
 
-/* A corpus without such a sentence would be drawn from for ever, and nothing taken. */
-static int check_text(const struct mass *o, const struct corpus *c)
+/* The sentences of c that validate. */
+static uint32_t validated(const struct mass *o, const struct corpus *c)
 {
-    for (uint32_t s = 0; s < c->all.sentences; s++)
+    uint32_t n = c->all.sentences, most = (uint32_t)o->s.valid_sentences;
+    return o->s.valid_sentences > 0 && most < n ? most : n;
+}
+
+/* A corpus without such a sentence among its first n would be drawn from for ever, and nothing
+ * taken; of a validation text it would have the perplexity of nothing. */
+static int check_text(const struct mass *o, const struct corpus *c, uint32_t n)
+{
+    for (uint32_t s = 0; s < n; s++)
         if (fits(o, (int)(c->all.at[s + 1] - c->all.at[s]))) return 0;
-    return err_set("%s: no sentence has %d to %d tokens, as MASS needs; lower --mass-min-len or "
-                   "raise --longest", c->path, o->min_len, o->s.longest);
+    return err_set("%s: no sentence%s has %d to %d tokens, as MASS needs; lower --mass-min-len or "
+                   "raise --longest%s", c->path,
+                   n < c->all.sentences ? " of those that --valid-sentences takes" : "", o->min_len,
+                   o->s.longest, n < c->all.sentences ? " or --valid-sentences" : "");
 }
 
 /* inputs_setup tells of longer ones. */
@@ -192,9 +202,9 @@ static int open(void *self, struct setup *s)
     if (!s->text) return err_set("objective mass needs text: --train LANG=SHARD");
     if (s->stream) return err_set("objective mass reads sentences: leave out --stream");
     for (int i = 0; i < s->text->n; i++)
-        if (check_text(o, &s->text->c[i]) < 0) return -1;
+        if (check_text(o, &s->text->c[i], s->text->c[i].all.sentences) < 0) return -1;
     for (int i = 0; i < s->n_valid; i++)
-        if (check_text(o, &s->valid[i]) < 0) return -1;
+        if (check_text(o, &s->valid[i], validated(o, &s->valid[i])) < 0) return -1;
     /* (runs of --documents have the lengths of no sentence) */
     for (int i = 0; i < s->text->n && !s->documents; i++) note_too_short(o, &s->text->c[i]);
     return 0;
@@ -254,11 +264,9 @@ static int validate_one(struct mass *o, int i, struct pass *p, double *mean)
     const struct corpus *c = &o->s.valid[i];
     struct mass_how how = how_of(o);
     struct mass_batch b = { 0 };
-    uint32_t end = c->all.sentences;
+    uint32_t end = validated(o, c);
     double nll = 0, n = 0;
     int rc = 0;
-    if (o->s.valid_sentences > 0 && (uint32_t)o->s.valid_sentences < end)
-        end = (uint32_t)o->s.valid_sentences;
     for (uint32_t s = 0; s < end && rc == 0; ) {
         struct pass q = *p;
         clear(&b);

@@ -176,16 +176,39 @@ static int hits(const struct found *f, const struct pass *p, int kind, int s)
     return count;
 }
 
-/* Which pairs the model can read. */
+/* Can a model of this shape read pair i? */
+static bool readable(const struct model_config *c, const struct pairs *v, int i)
+{
+    struct pair x = pair_at(v, (uint32_t)i);
+    int longest = c->positions - 2;
+    return x.n[0] >= 1 && x.n[1] >= 1 && x.n[0] <= longest && x.n[1] <= longest;
+}
+
 static void take(struct found *f, const struct moco *o, const struct pass *p, const struct pairs *v)
 {
-    int end = most(o, v), longest = p->m->c.positions - 2;
+    int end = most(o, v);
     f->taken = mem_alloc(((size_t)end + 1) * sizeof *f->taken);
-    for (int i = 0; i < end; i++) {
-        struct pair x = pair_at(v, (uint32_t)i);
-        if (x.n[0] >= 1 && x.n[1] >= 1 && x.n[0] <= longest && x.n[1] <= longest)
-            f->taken[f->n++] = i;
+    for (int i = 0; i < end; i++)
+        if (readable(&p->m->c, v, i)) f->taken[f->n++] = i;
+}
+
+/* Validation pairs that nothing could be retrieved from, or whose measures would have the names of
+ * others': both ways of a pair are measured. */
+static int check_valid(const struct moco *o)
+{
+    const struct pairs *v = o->s.valid_pairs;
+    for (int i = 0; i < o->s.n_valid_pairs; i++) {
+        int k = 0, end = most(o, &v[i]);
+        while (k < end && !readable(o->s.c, &v[i], k)) k++;
+        if (k == end)
+            return err_set("%s: none of its validation pairs can be read: an empty side, or one of "
+                           "more than %d tokens; give others", v[i].name, o->s.c->positions - 2);
+        for (k = 0; k < i; k++)
+            if (v[k].lang[0] == v[i].lang[1] && v[k].lang[1] == v[i].lang[0])
+                return err_set("validation pairs %s and %s: objective moco measures both ways of "
+                               "each; give one of them", v[k].name, v[i].name);
     }
+    return 0;
 }
 
 static void note_chance(struct moco *o, const char *name, int n, int hits)
@@ -205,9 +228,9 @@ static int retrieve(struct moco *o, struct pass *p, const struct pairs *v, struc
     struct found f = { 0 };
     int by_z = 0;
     take(&f, o, p, v);
-    int rc = f.n ? open_sides(&f, o, p) : 0;
-    for (int s = 0; s < SIDES && f.n && rc == 0; s++) encode(&f, o, p, v, s);
-    for (int kind = 0; kind < KINDS && f.n && rc == 0; kind++)
+    int rc = open_sides(&f, o, p);
+    for (int s = 0; s < SIDES && rc == 0; s++) encode(&f, o, p, v, s);
+    for (int kind = 0; kind < KINDS && rc == 0; kind++)
         for (int s = 0; s < SIDES; s++) {
             int n = hits(&f, p, kind, s);
             report_put(r, (double)n / f.n, "%s-%s.retrieval%s", p->m->c.lang[v->lang[s]],
@@ -286,6 +309,7 @@ static int open(void *self, struct setup *s)
     struct moco *o = self;
     o->s = *s;
     if (!s->pool) return err_set("objective moco needs sentence pairs: --parallel SRC-TGT=F,G");
+    if (check_valid(o) < 0) return -1;
     int step = per_step(o), quarter = (int)(s->pool->n / 4), fits = quarter / step * step;
     if (o->size > quarter && fits < 1)
         return err_set("%u pairs are too few for a queue: it holds at least the %d pairs of a "
@@ -590,6 +614,7 @@ const struct objective objective_moco = {
     .prepare = prepare,
     .loss = loss,
     .stepped = stepped,
+    .valid_pairs = true,
     .validate = moco_validate,
     .close = close
 };

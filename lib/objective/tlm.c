@@ -90,6 +90,43 @@ static void note_too_long(const struct tlm *o)
     }
 }
 
+/* Is it learnt from: neither empty nor too long? */
+static bool fits(const struct tlm *o, const struct pair *p)
+{
+    int most = o->m.s.segment ? o->m.s.segment : o->m.s.longest;
+    return p->n[0] >= 1 && p->n[1] >= 1 && p->n[0] <= most && p->n[1] <= most
+           && fits_positions(o, p);
+}
+
+/* A batch of the validation pairs v from *i on; false at their end. Masks are from key 0: the same
+ * in every run. */
+static bool next_valid(const struct tlm *o, const struct pairs *v, struct masked *b, uint32_t *i)
+{
+    uint32_t end = v->side[0].sentences;
+    if (o->m.s.valid_sentences > 0 && (uint32_t)o->m.s.valid_sentences < end)
+        end = (uint32_t)o->m.s.valid_sentences;
+    if (*i >= end) return false;
+    masked_clear(b);
+    for (; *i < end && b->input.rows < o->m.s.tokens; ++*i) {
+        struct pair p = pair_at(v, *i);
+        if (fits(o, &p)) add(o, b, &p, *i, (struct rng_key){ 0, RNG_MASK, 0 });
+    }
+    return true;
+}
+
+/* Would anything of these validation pairs be predicted? */
+static int check_valid(const struct tlm *o, const struct pairs *v)
+{
+    struct masked b = { 0 };
+    int n = 0;
+    for (uint32_t i = 0; !n && next_valid(o, v, &b, &i); ) n = b.n;
+    masked_free(&b);
+    return n ? 0
+             : err_set("%s: no token of its validation pairs would be predicted (%g of the tokens "
+                       "of pairs that are neither empty nor too long); give more of them or raise "
+                       "--mask-prob", v->name, o->m.masker.how.select);
+}
+
 static int open(void *self, struct setup *s)
 {
     struct tlm *o = self;
@@ -103,16 +140,10 @@ static int open(void *self, struct setup *s)
     if (s->segment && o->form == FORM_PPA)
         return err_set("--segment joins pairs as --tlm-form xlm has them, not ppa");
     if (o->form == FORM_PPA) note_too_long(o);
+    for (int i = 0; i < s->n_valid_pairs; i++)
+        if (check_valid(o, &s->valid_pairs[i]) < 0) return -1;
     return s->n_pairs ? 0
                       : err_set("objective tlm needs sentence pairs: --parallel SRC-TGT=FILE,FILE");
-}
-
-/* Is it learnt from: neither empty nor too long? */
-static bool fits(const struct tlm *o, const struct pair *p)
-{
-    int most = o->m.s.segment ? o->m.s.segment : o->m.s.longest;
-    return p->n[0] >= 1 && p->n[1] >= 1 && p->n[0] <= most && p->n[1] <= most
-           && fits_positions(o, p);
 }
 
 /* The next pair that fits the positions, too. */
@@ -164,24 +195,6 @@ static int make(void *self, void *batch, const void *host_batch, const struct tu
     return 0;
 }
 
-/* Masks from key 0: the same in every run. */
-static int score(const struct tlm *o, const struct pairs *v, struct masked *b, struct pass *at,
-                 struct masked_score *x)
-{
-    uint32_t end = v->side[0].sentences;
-    if (o->m.s.valid_sentences > 0 && (uint32_t)o->m.s.valid_sentences < end)
-        end = (uint32_t)o->m.s.valid_sentences;
-    for (uint32_t i = 0; i < end; ) {
-        masked_clear(b);
-        for (; i < end && b->input.rows < o->m.s.tokens; i++) {
-            struct pair p = pair_at(v, i);
-            if (fits(o, &p))
-                add(o, b, &p, i, (struct rng_key){ 0, RNG_MASK, 0 });
-        }
-        if (b->input.rows && masked_score(b, at, x) < 0) return -1;
-    }
-    return 0;
-}
 
 static int validate(void *self, struct pass *p, struct report *r)
 {
@@ -191,7 +204,8 @@ static int validate(void *self, struct pass *p, struct report *r)
     int rc = 0, n = o->m.s.n_valid_pairs;
     for (int i = 0; i < n && rc == 0; i++) {
         struct masked_score x = { 0 };
-        rc = score(o, &o->m.s.valid_pairs[i], &b, p, &x);
+        for (uint32_t k = 0; rc == 0 && next_valid(o, &o->m.s.valid_pairs[i], &b, &k); )
+            rc = masked_score(&b, p, &x);
         total += masked_report(&x, o->m.s.valid_pairs[i].name, r) / n;
     }
     masked_free(&b);
@@ -227,6 +241,7 @@ const struct objective objective_tlm = {
     .presets = presets,
     .open = open,
     .make = make,
+    .valid_pairs = true,
     .validate = validate,
     .epoch = epoch,
     .close = close

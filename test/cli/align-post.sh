@@ -133,6 +133,17 @@ fails 1 'xb-xb=train.a,train.b: a language with itself' \
 fails 2 '--model, --parallel and --out are needed' align-post -q --model base --out no
 fails 2 '--patience .*needs --select best' "${small[@]}" --patience 3 --out no
 fails 2 '--select best needs --valid' "${small[@]}" --select best --out no
+# what would not be validated on, or be measured twice under one name: both ways of a pair are
+printf '\n\n' > empty; seq 29 | sed 's/.*/a1/' | paste -sd ' ' > 29
+for f in empty 29; do
+    fails 1 'xa-xb: none of its validation pairs can be read: .* more than 28 tokens' \
+        "${small[@]}" --valid xa-xb=$f,$f --out no
+done
+fails 1 'validation pairs xa-xb and xb-xa: objective moco measures both ways' "${small[@]}" \
+    --valid xa-xb=valid.a,valid.b --valid xb-xa=valid.b,valid.a --out no
+fails 2 '--valid belongs to objectives that are validated on sentence pairs .moco, tlm.; none' \
+    align-post -q --model base --parallel xa-xb=train.a,train.b --objective mlm --select best \
+    --valid xa-xb=valid.a,valid.b --steps 1 --out no
 fails 2 'queue belongs to objective moco, which is not in --objective tlm' \
     "${small[@]}" --objective tlm --out no
 fails 2 'unknown objective .gc.; choose from mlm, tlm, moco' "${small[@]}" --objective gc --out no

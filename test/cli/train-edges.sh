@@ -241,6 +241,28 @@ fails 1 'valid: language aa is given twice' "${one[@]}" --valid aa=aa.shd --vali
 fails 1 'validation pairs aa-bb are given twice' "${mt[@]}" --valid aa-bb=s,s --valid aa-bb=s,s
 fails 1 'validation pairs aa-bb are given twice' "${one[@]}" --parallel aa-bb=s,s \
     --objective tlm --valid-parallel aa-bb=s,s --valid-parallel aa-bb=s,s
+# nothing is validated on that would say nothing: no sentence of 5 tokens among the first two, of
+# which MASS's perplexity was 1; pairs without a token to predict, whose perplexity was none
+printf '%s\n' 'w1 w2' 'w3 w4 w5 w6' 'w1 w2 w3 w4 w5 w6' | tee three |
+    binarize -q -v vocab -l aa -o three.shd
+fails 1 'three.shd: no sentence of those that --valid-sentences takes has 5 to 10 tokens' \
+    "${one[@]}" --objective mass --valid aa=three.shd --valid-sentences 2
+pretrain "${small[@]}" --train aa=aa.shd --steps 1 --objective mass --valid aa=three.shd \
+    --valid-sentences 3 --out third
+seq 20 | sed 's/.*/w3/' | paste -sd ' ' > twenty; printf '\n\n' > empty
+for f in twenty empty; do
+    fails 1 'aa-bb: no token of its validation pairs would be predicted .0.15 of the' \
+        "${one[@]}" --objective tlm --parallel aa-bb=s,s --valid-parallel aa-bb=$f,$f
+done
+# pairs that are too long together, though neither side is
+tail -n 1 three > third.txt
+fails 1 'aa-bb: no token of its validation pairs would' "${one[@]}" --objective tlm --tlm-form ppa \
+    --parallel aa-bb=s,s --valid-parallel aa-bb=third.txt,third.txt --mask-prob 1
+pretrain "${small[@]}" --train aa=aa.shd --steps 1 --objective tlm --mask-prob 1 --out xlm \
+    --parallel aa-bb=s,s --valid-parallel aa-bb=third.txt,third.txt
+# text beside pairs that alone are learnt from: there was no validation, and --patience had no end
+fails 2 '--valid belongs to objectives that are validated on text .*; none is in --objective tlm' \
+    "${one[@]}" --objective tlm --parallel aa-bb=s,s --valid aa=aa.shd --patience 1
 pretrain "${small[@]}" --train aa=aa.shd --dropout 0.99 --steps 1 --out dropped
 
 # averages: of one it is itself, three times over too (a third of a float32 is not exact)
