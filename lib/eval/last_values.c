@@ -34,8 +34,12 @@ static void take_line(const cJSON *object, struct last_values *valid, struct las
     struct last_values *to = !strcmp(event->valuestring, "valid")   ? valid
                              : !strcmp(event->valuestring, "train") ? train
                                                                     : NULL;
-    /* numbers of earlier lines are replaced: the last one of each name stays */
-    if (to) cJSON_ArrayForEach(f, object) if (cJSON_IsNumber(f)) put(to, f->string, f->valuedouble);
+    /* numbers of earlier lines are replaced: the last one of each name stays; null stands for one
+     * that is not finite, and not for that of a line before */
+    if (to)
+        cJSON_ArrayForEach(f, object)
+            if (cJSON_IsNumber(f) || cJSON_IsNull(f))
+                put(to, f->string, cJSON_IsNull(f) ? NAN : f->valuedouble);
 }
 
 static int read_log(const char *path, struct last_values *valid, struct last_values *train)
@@ -69,8 +73,9 @@ static void add_usual(struct last_values *v, double single, const struct last_va
         if (str_ends(valid->v[i].name, ".sop_accuracy"))
             put(v, "sop_accuracy", valid->v[i].value);
     if (perplexity && single > 0)
-        put(v, "collapsed", log(perplexity->value) >= log(single) - COLLAPSED_NATS);
-    if (gc && constant && constant->value > 0)
+        /* also without a finite one */
+        put(v, "collapsed", !(log(perplexity->value) < log(single) - COLLAPSED_NATS));
+    if (gc && constant && !(constant->value <= 0))
         put(v, "explained", 1 - gc->value / constant->value);
     v->usual = v->n;
 }

@@ -3,7 +3,8 @@
 #define EVAL_LAST_VALUES_H
 #include <stddef.h>
 
-/* The numbers of the last validation, and before them, where the log has what they are made of:
+/* The numbers of the last validation (NaN: not finite), and before them, where the log has what
+ * they are made of:
  *   perplexity      (of the validation)
  *   sop_accuracy    the first language's
  *   collapsed       1 if the perplexity is not below that of single tokens' frequencies by more

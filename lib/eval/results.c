@@ -80,6 +80,12 @@ static int take(struct results *r, const char *name, unsigned long long at, char
     if (cell(r, v.system, v.column, v.seed))
         return err_set("%s:%llu: system '%.40s', seed %s has '%.40s' twice", name, at,
                        field[SYSTEM], field[SEED], field[METRIC]);
+    for (size_t i = 0; i < r->n; i++)
+        if (r->v[i].system == v.system && r->v[i].column == v.column
+            && (r->v[i].seed == NO_SEED) != (v.seed == NO_SEED))
+            return err_set("%s:%llu: system '%.40s' has '%.40s' with and without a seed: one of "
+                           "them would not be in the table", name, at, field[SYSTEM],
+                           field[METRIC]);
     mem_room(&r->v, &r->cap, r->n + 1, sizeof *r->v);
     r->v[r->n++] = v;
     return 0;

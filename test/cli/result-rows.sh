@@ -133,6 +133,15 @@ echo '{"event":"valid","step":4,"perplexity":5,"en.sop_accuracy":0.75,"de.sop_ac
     > sop
 is "$(score --log sop --row 1,M,- | cut -f 4- | tab)" "perplexity|5
 sop_accuracy|0.75"
+# null is a number that was not finite, and not that of a line before
+printf '%s\n' '{"event":"valid","step":2,"perplexity":3.1}' \
+    '{"event":"train","step":3,"gc":0.2,"gc_constant":0.8}' \
+    '{"event":"train","step":4,"gc":null,"gc_constant":0.8}' \
+    '{"event":"valid","step":4,"perplexity":null}' > diverged
+is "$(score --log diverged --unigram unigram | tab)" "perplexity|nan
+collapsed|1
+explained|nan
+step|4"
 sed 1q log > begun; fails 1 'begun: has no validation' score --log begun
 fails 1 'first line is no row' score --log log --unigram xz
 : > empty; fails 1 'empty: the first line is no row' score --log log --unigram empty
