@@ -28,7 +28,7 @@ static const char *const free_names[] = {
 };
 
 /* Options whose value is a file, after LANG= or SRC-TGT= where there are several. Files may have
- * been moved; what is in them is compared by checksum (state_sum_file). */
+ * been moved; what is in them is not compared (pretrain.1). */
 static const char *const file_names[] = { "train", "valid", "parallel", "valid-parallel", "pseudo",
                                           "dict", "mask-ngrams", "train-parallel", "cooc" };
 

@@ -30,6 +30,11 @@ for o in "moco,tlm" "moco --queue-start empty --accumulate 2" \
         is "$(hashes broken)" "$(hashes whole)" "$o, broken off behind step $stop"
     done
 done
+# a bit of a key that has flipped is a number like any other, but for its checksum
+cp -rL whole/last flipped; ckpt check flipped
+size=$(stat -c %s flipped/state.safetensors)
+printf '\001' | dd of=flipped/state.safetensors bs=1 seek=$((size - 3)) conv=notrunc status=none
+fails 1 'flipped/state.safetensors: .*checksum' ckpt check flipped
 # ... and a checkpoint whose queue is another one's is refused
 "${small[@]}" --save-every 0 --steps 1 --out other
 fails 1 'the run began with --queue 64, not 32' "${small[@]}" --queue 32 --steps 2 --resume \

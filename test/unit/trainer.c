@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <math.h>
 #include <pty.h>
 #include <stdlib.h>
@@ -79,6 +80,7 @@ struct run {
     bool ones;
     /* numbers of the model, and of its tokens; with what lies between tensors */
     size_t all, tokens, total;
+    bool refused;                /* it does not begin */
     int status;
 };
 
@@ -130,12 +132,14 @@ static int steps(void *what, struct trainer *tr)
     return rc;
 }
 
-/* A run of 40 steps in folder dir, on the CPU or on that device. */
+/* A run of 40 steps in folder dir, on the CPU or on that device. A lock of an earlier run, which
+ * lasts as long as this process, is taken away. */
 static void run(struct run *r, const char *dir, bool queues, int bad,
                 const struct trainer_options *o)
 {
     struct trainer_options options = *o;
     struct model_config c;
+    char lock[64];
     struct vocab *v = vocab_read(r->ones ? "large" : "vocab");
     assert_non_null(v);
     device.k = *kernels_cpu();
@@ -160,10 +164,13 @@ static void run(struct run *r, const char *dir, bool queues, int bad,
     r->total = r->m.ps.total;
     tape_init(&r->t, &device.k, &r->m.ps);
     options.dir = dir;
+    snprintf(lock, sizeof lock, "%s/.lock", dir);
+    unlink(lock);
     options.steps = 40;
     options.warmup = 5;
-    assert_int_equal(trainer_open(&r->tr, &options, &r->m, &r->t, v, &r->state), 0);
-    r->status = trainer_run(&r->tr, steps, r, false, 0);
+    int opened = trainer_open(&r->tr, &options, &r->m, &r->t, v, &r->state);
+    assert_int_equal(opened, r->refused ? -1 : 0);
+    if (opened == 0) r->status = trainer_run(&r->tr, steps, r, false, 0);
     r->leave = r->tr.step;                              /* where it stands, for the tests */
     trainer_free(&r->tr);
     tape_free(&r->t);
@@ -407,6 +414,54 @@ static void best_and_patience(void **state)
     assert_int_equal(higher.leave, 16);              /* 5 at 4 */
     assert_true(same_file("higher/best/weights.safetensors",
                           "higher/checkpoints/step-00000004/weights.safetensors"));
+    /* one that patience has ended goes on with more of it: 5 at 36 is no better either */
+    o.lower_is_better = o.resume = true;
+    for (int more = 0; more < 2; more++) {
+        struct run again = { .losses = 3, .metric = metric };
+        o.patience = 3 + more;
+        run(&again, "lower", false, 0, &o);
+        assert_int_equal(again.status, 0);
+        assert_int_equal(again.leave, more ? 36 : 32);
+    }
+}
+
+/* A run that goes on may have files of other names, and not of other languages; TensorBoard is told
+ * that what it has of the next step and after is void (a session starts at step 21, 0x15). */
+static void a_run_goes_on_with_files_that_were_moved(void **state)
+{
+    (void)state;
+    static const char *const named[] = { "train", "valid", "parallel", "valid-parallel", "pseudo",
+                                         "dict", "mask-ngrams", "train-parallel", "cooc" };
+    struct trainer_options o = plain;
+    struct run first = { .losses = 3, .leave = 20 }, other = { .losses = 3, .refused = true };
+    char then[1024] = "", now[1024] = "", wrong[64], want[200];
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+        snprintf(then + strlen(then), sizeof then - strlen(then), "%s = aa=old\n", named[i]);
+        snprintf(now + strlen(now), sizeof now - strlen(now), "%s = aa=new/%zu\n", named[i], i);
+    }
+    o.config = then;
+    run(&first, "moved", false, 0, &o);
+    o.resume = o.tensorboard = true;
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+        snprintf(wrong, sizeof wrong, "%s = ab=old\n", named[i]);
+        o.config = wrong;
+        run(&other, "moved", false, 0, &o);
+        snprintf(want, sizeof want, "moved/run.config: the run began with --%s aa=old, not ab=old",
+                 named[i]);
+        if (!strstr(err_msg(), want)) fail_msg("%s", err_msg());
+    }
+    struct run second = { .losses = 3 };
+    o.config = now;
+    run(&second, "moved", false, 0, &o);
+    assert_int_equal(second.leave, 40);
+    glob_t g;
+    size_t n;
+    assert_int_equal(glob("moved/tensorboard/events.out.tfevents.*", 0, NULL, &g), 0);
+    assert_int_equal(g.gl_pathc, 1);
+    char *events = file_read(g.gl_pathv[0], &n);
+    assert_non_null(memmem(events, n, "\x10\x15\x3a\x02\x08\x01", 6));
+    free(events);
+    globfree(&g);
 }
 
 /* The value of "key": in the line of a log. */
@@ -743,6 +798,7 @@ int main(void)
         cmocka_unit_test(learning_rates_by_value),
         cmocka_unit_test(what_is_not_said_of_a_training),
         cmocka_unit_test(best_and_patience),
+        cmocka_unit_test(a_run_goes_on_with_files_that_were_moved),
         cmocka_unit_test(a_line_of_the_log_has_the_means_since_the_one_before),
         cmocka_unit_test(a_loss_far_above_a_guess_is_told_at_the_end),
         cmocka_unit_test(a_log_has_32_names),
