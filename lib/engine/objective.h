@@ -186,6 +186,8 @@ struct objective {
     bool dict;                                   /* it reads dictionaries of tokens: --dict */
     bool pairs;                                  /* it reads sentence pairs (--parallel), no text */
     bool valid_pairs;                            /* validate is on sentence pairs, not on text */
+    /* validate is this objective's, with the same names in the log: once, where both are chosen */
+    const char *valid_as;
     size_t self;                                 /* bytes; starts as zeros */
     const struct batch_kind *batch;
     const struct objective_ranks *ranks;

@@ -285,6 +285,7 @@ static int validate(const struct engine *e, struct trainer *tr)
      * objectives' losses. */
     for (int i = 0; i < e->mix->n; i++) {
         const struct member *m = &e->mix->m[i];
+        if (m->o->valid_as && mix_has(e->mix, m->o->valid_as)) continue;
         /* each its own: terms and states of one validation are nothing to the next */
         p = e->with;
         if (m->o->validate && m->o->validate(m->self, &p, &r) < 0) return -1;

@@ -120,6 +120,7 @@ const struct objective objective_dict = {
     .about = "predict tokens of text, some of which read their translation (DICT-MLM)",
     .used_by = OBJECTIVE_PRETRAIN,
     .dict = true,
+    .valid_as = "mlm",
     .self = sizeof(struct dict),
     .batch = &kind,
     .options = rows,

@@ -263,6 +263,12 @@ pretrain "${small[@]}" --train aa=aa.shd --steps 1 --objective tlm --mask-prob 1
 # text beside pairs that alone are learnt from: there was no validation, and --patience had no end
 fails 2 '--valid belongs to objectives that are validated on text .*; none is in --objective tlm' \
     "${one[@]}" --objective tlm --parallel aa-bb=s,s --valid aa=aa.shd --patience 1
+# DICT-MLM is validated as MLM is: beside MLM once, or a line of the log would have names twice
+printf 'w1\tw2\n' > words.tsv
+pretrain "${small[@]}" --train aa=aa.shd --train bb=bb.shd --objective mlm,dict \
+    --dict aa-bb=words.tsv --valid aa=aa.shd --steps 1 --out mlm-dict
+is "$(grep '"valid"' mlm-dict/log.jsonl | grep -o '"[^"]*":' | sort | uniq -d)" ""
+is "$(score --log mlm-dict/log.jsonl | sed -n 's/^step\t//p')" 1
 pretrain "${small[@]}" --train aa=aa.shd --dropout 0.99 --steps 1 --out dropped
 
 # averages: of one it is itself, three times over too (a third of a float32 is not exact)
