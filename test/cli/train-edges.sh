@@ -263,6 +263,15 @@ pretrain "${small[@]}" --train aa=aa.shd --steps 1 --objective tlm --mask-prob 1
 # text beside pairs that alone are learnt from: there was no validation, and --patience had no end
 fails 2 '--valid belongs to objectives that are validated on text .*; none is in --objective tlm' \
     "${one[@]}" --objective tlm --parallel aa-bb=s,s --valid aa=aa.shd --patience 1
+# a warm-up of whole steps, or of a share of all, rounded up: half of 3 are 2, and all of 2 are 2
+fails 1 'warmup 2.5: expected a number of steps, or a share' "${one[@]}" --warmup 2.5
+fails 1 'warmup 101%: expected' "${one[@]}" --warmup 101%
+for w in '50% 3' '100% 2'; do
+    pretrain "${small[@]}" --train aa=aa.shd --steps ${w#* } --warmup ${w% *} --schedule constant \
+        --out warm${w#* }
+    is "$(grep -o '"lr":[^,]*' warm${w#* }/log.jsonl | sed -n '1,2p' | paste -sd ' ')" \
+        '"lr":0.0005 "lr":0.001'
+done
 # DICT-MLM is validated as MLM is: beside MLM once, or a line of the log would have names twice
 printf 'w1\tw2\n' > words.tsv
 pretrain "${small[@]}" --train aa=aa.shd --train bb=bb.shd --objective mlm,dict \
