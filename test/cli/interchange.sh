@@ -254,6 +254,10 @@ refuse_config bert 's/"pad_token_id": [0-9]*/"pad_token_id": -1/' '"pad_token_id
 refuse_config bert 's/"pad_token_id": [0-9]*/"pad_token_id": 0.5/' '"pad_token_id" is not an id'
 refuse_config bert 's/"tie_word_embeddings": true/"tie_word_embeddings": 1/' \
     '"tie_word_embeddings" is neither true nor false'
+# an output layer of its own that is not there would be guessed to be the embeddings
+untied='s/"tie_word_embeddings": true/"tie_word_embeddings": false/'
+refuse bert "$untied" 'is false and cls.predictions.decoder.weight is not there'
+refuse bart "$untied" 'is false and lm_head.weight is not there'
 refuse_config bert 's/"model_type"/"position_embedding_type": "relative_key", &/' \
     '"position_embedding_type": "relative_key" is not supported'
 refuse_config bert '/"model_type"/d' 'has no "model_type"'
