@@ -64,6 +64,7 @@ struct labelled {
     int answers;                 /* questions: */
     struct answer *answer;       /*   [answers] in the file's order */
     bool impossible;             /*   SQuAD 2: has no answer */
+    bool replaced;               /*   a later one has its id */
 };
 
 struct labels { const char **v; int n; size_t cap; };

@@ -144,17 +144,19 @@ static int by_id(const void *a, const void *b)
     return c ? c : (*x > *y) - (*x < *y);
 }
 
-/* Predictions are matched by id, so none may occur twice. */
+/* Predictions are matched by id, so none should occur twice. */
 static void find_repeated(const struct at *x)
 {
     struct labelled_set *s = x->s;
-    const struct labelled **v = mem_alloc((s->n + 1) * sizeof *v);
+    struct labelled **v = mem_alloc((s->n + 1) * sizeof *v);
     for (size_t i = 0; i < s->n; i++) v[i] = &s->v[i];
     /* of equal ids in the order of the file: the later one is reported */
     qsort(v, s->n, sizeof *v, by_id);
     for (size_t i = 1; i < s->n; i++)
-        if (!strcmp(v[i]->id, v[i - 1]->id))
+        if (!strcmp(v[i]->id, v[i - 1]->id)) {
+            v[i - 1]->replaced = true;
             problems_add(&s->problems, AGAIN, first_line(x, AGAIN, v[i]->id), "'%.60s'", v[i]->id);
+        }
     free(v);
 }
 

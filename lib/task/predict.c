@@ -369,7 +369,10 @@ static int predict_set(struct job *j, struct labelled_set *set)
     /* examples kept their numbers, whatever order they ran in: line i of the output is of example
      * i */
     for (size_t i = 0; i < set->n; i++)
-        predict_write_example(&j->w, &j->read, &j->x, (uint32_t)i, &set->v[i]);
+        /* an id is a key of the output, once: the last question's answer stays, as in a dictionary
+         * of Python, in which transformers has them */
+        if (!set->v[i].replaced)
+            predict_write_example(&j->w, &j->read, &j->x, (uint32_t)i, &set->v[i]);
     /* the other end of a pipe waits for the answer before it sends the next line */
     if (j->o->line_buffered) fflush(j->w.out);
     return ferror(j->w.out) ? err_set("cannot write the predictions") : 0;

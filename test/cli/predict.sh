@@ -162,3 +162,15 @@ fails 1 'short: has 6 predictions, but gold has 7 examples' score -m accuracy --
 predict -m bert_nli --skip NS < holes 2> notes > got; same got labels
 grep -q 'rows with the sentence to skip: 1; the first on line 4' notes
 is "$(score --metric accuracy --skip NS --resamples 0 holes < got | cut -f 3 | tail -1)" 100.0
+# of questions with one id the last one's answer is written, as a Python dictionary has it: a key
+# that an object has twice is no JSON that score reads
+asked() {
+    printf '{"data": [{"paragraphs": [{"context": "ku ka liot tun", "qas": [%s]}]}]}\n' "$1"
+}
+one='{"id": "a", "question": "ku"}' two='{"id": "a", "question": "ka ka ka liot"}'
+reading=(predict -q -m bert_qa --stride 3 --max-unknown 1 --null-odds)
+asked "$two" > last.json; "${reading[@]}" want.odds last.json > want
+asked "$one" > first.json; "${reading[@]}" other.odds first.json > other
+! cmp -s want.odds other.odds || fail "the two questions have the same odds"
+asked "$one, $two" > both.json; "${reading[@]}" got.odds both.json > got
+same got want; same got.odds want.odds

@@ -671,6 +671,7 @@ static void ids_are_texts_or_whole_numbers(void **state)
     assert_int_equal(set.problems.kind[0].line, 2);
     assert_int_equal(set.v[0].line, 2);
     assert_int_equal(set.v[1].line, 3);
+    assert_true(set.v[0].replaced && !set.v[1].replaced);
 }
 
 /* Of "aéb c", by characters. */
