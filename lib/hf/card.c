@@ -131,9 +131,13 @@ static int put_data(FILE *f, const char *config)
         begun = true;
         char *value = mem_alloc(n + 1), *more = NULL, hex[SUM_HEX + 1];
         snprintf(value, n + 1, "%.*s", (int)(n - (size_t)(is + 3 - s)), is + 3);
-        /* "en=F" or "de-en=F,G"; counts and dictionaries may have no language before them */
-        char *files = strchr(value, '=') ? strchr(value, '=') + 1 : value;
-        for (char *p = strtok_r(files, ",", &more); p && rc == 0; p = strtok_r(NULL, ",", &more)) {
+        /* "en=F" or "de-en=F,G"; counts have no language before them. A file's own name may have
+         * either sign. */
+        char *eq = strcmp(names[k], "cooc") ? strchr(value, '=') : NULL,
+             *files = eq ? eq + 1 : value;
+        const char *comma = file_exists(files) ? "" : ",";
+        for (char *p = strtok_r(files, comma, &more); p && rc == 0;
+             p = strtok_r(NULL, comma, &more)) {
             struct stat st;
             /* a card is written for a model that outlived its data, too: a file that is gone is no
              * error */

@@ -1091,10 +1091,11 @@ static void a_card_says_what_a_model_is_and_comes_from(void **state)
                                                       "run/checkpoints/step-00000001", "copy",
                                                       "out", "plain" }[i], 0777), 0);
     write_text("t", "a b\n");
-    write_text("v", "");
+    write_text("n=1", "");
+    write_text("t,1", "a b\n");
     write_text("run/run.config", "# options of this run: align-post\nobjective = ppa,scs\n"
                                  "pool = first\ntrain-parallel = xa-xb=t,gone\nseed = 1\n"
-                                 "cooc = v\ntrained = t\n");
+                                 "cooc = n=1\ntrain = xa=t,1\ntrained = t\n");
     struct hf_card card = { .layout = HF_BERT, .c = &c, .run = &run };
     assert_int_equal(hf_run_read(&run, "run/checkpoints/step-00000001"), 0);
     assert_string_equal(run.program, "align-post");
@@ -1116,10 +1117,11 @@ static void a_card_says_what_a_model_is_and_comes_from(void **state)
                "## Data\n\n| option | file | XXH3-64 |\n|---|---|---|\n"
                "| `train-parallel` | `t` | 6be26eba2070ee68 |\n"
                "| `train-parallel` | `gone` | not there any more |\n"
-               "| `cooc` | `v` | 2d06800538d394c2 |\n\n"
+               "| `cooc` | `n=1` | 2d06800538d394c2 |\n"
+               "| `train` | `t,1` | 6be26eba2070ee68 |\n\n"
                "## Options of the training\n\n```\n# options of this run: align-post\n"
                "objective = ppa,scs\npool = first\ntrain-parallel = xa-xb=t,gone\nseed = 1\n"
-               "cooc = v\ntrained = t\n```\n");
+               "cooc = n=1\ntrain = xa=t,1\ntrained = t\n```\n");
     assert_int_equal(hf_pooling_write(&card, "out"), 0);
     /* the keys are those of sentence-transformers' Pooling */
     written_is("out/1_Pooling/config.json",
