@@ -69,6 +69,7 @@ static int take(struct results *r, const char *name, unsigned long long at, char
                            "metric, value",
                            name, at);
         field[i] = strsep(&line, "\t");
+        if (!*field[i]) return err_set("%s:%llu: column %d is empty", name, at, i + 1);
     }
     struct value v = { .v = strtod(field[VALUE], &end) };
     if (end == field[VALUE] || *end)

@@ -241,6 +241,8 @@ fails 1 "r.tsv:12: 'x' is not a number" bash \
     -c "printf '1\tZ\t-\twords\tx\n' >> r.tsv; score --compare r.tsv"
 fails 1 "b.tsv:2: system 'A', seed 1 has 'm' twice" bash \
     -c "printf '1\tA\t-\tm\t1\n1\tA\t-\tm\t1\n' > b.tsv; score --compare b.tsv"
+fails 1 'e.tsv:1: column 2 is empty' bash \
+    -c "printf '1\t\t-\tm\t1\n' > e.tsv; score --compare e.tsv"
 # one value without a seed beside some with: the table showed that alone
 for rows in '-1' '1-'; do
     sed 's/./&\tA\t-\tm\t5\n/g' <<< $rows | grep . > b.tsv
