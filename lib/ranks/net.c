@@ -12,7 +12,6 @@ static const unsigned char mapped[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0x
 
 void net_address(const struct sockaddr_storage *a, unsigned char to[16])
 {
-    memset(to, 0, 16);
     if (a->ss_family == AF_INET6) {
         memcpy(to, &((const struct sockaddr_in6 *)a)->sin6_addr, 16);
         return;

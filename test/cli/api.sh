@@ -39,10 +39,16 @@ vocab-count -q pieces > vocab
 binarize -q -v vocab -l xa -o xa.shd < pieces
 printf '%s\n' 'a 1 2' 'b 3 4.5' 'c 5 6' > x.vec
 paste -d ' ' synth/mono.xa synth/mono.xa | cut -d ' ' -f 3- > hyp
-./all vocab xa.shd new.shd x.vec hyp synth/mono.xa > got
+echo a b c > abc
+printf 'b a\nb a\n' > ba
+cooc-count -q -w 2 xa=abc xb=ba > two
+./all vocab xa.shd new.shd x.vec hyp synth/mono.xa two > got
 cmp xa.shd new.shd
 [ ! -e none.shd ] || fail "a shard that was given up is there"
 is "$(sed -n 2p got)" "2 2 a 4.5 -1" "vectors"
 is "$(sed -n 3p got)" \
     "$(bleu -q --tokenize none --force -b -w 4 synth/mono.xa < hyp) $(wc -l < hyp)" "BLEU"
-is "$(sed -n '1p;4p' got | grep -c 'none.shd\|vocab')" 2 "messages: $(cat got)"
+# 1/2 for neighbours and 1/3 for those next but one; in xb two pairs of neighbours
+version=$(cooc-count --version | sed -n '1s/.* //p')
+is "$(sed -n 4p got)" "$version 2 xa 0.5 0.333333 xb 1 0" "counts"
+is "$(sed -n '1p;5p' got | grep -c 'none.shd\|vocab')" 2 "messages: $(cat got)"

@@ -44,6 +44,14 @@ is "$(cut -f 4- rows | tab)" "pairs mined|2
 precision|1
 recall|0.666667
 F1|0.8"
+# (1, 0) and (0, 1) are 1/2 apart from what else they are near: above that nothing is mined, and of
+# nothing nothing is right
+printf 'a 1 0\nb 0 1\n' > two.vec
+is "$(retrieve -q --src two.vec --tgt two.vec --score distance -k 2 --mine 0.6 --row 1,M,- |
+    cut -f 4- | tab)" "pairs mined|0
+precision|0
+recall|0
+F1|0"
 
 # dict-induce: of q the nearest is a
 is "$(dict-induce -q --src z.vec --tgt x.vec --method nn --normalize none --eval zx \

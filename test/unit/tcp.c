@@ -25,10 +25,14 @@
 
 struct rank { const struct ranks_transport *t; void *ctx; struct ranks_place place; };
 
+/* by which rank 0 knows itself; the others call 127.0.0.1 */
+static const char *host = "127.0.0.1";
+
 static struct ranks_launch at(int rank, int size, int port)
 {
     struct ranks_launch l = { .by = RANKS_TCP, .rank = rank, .size = size, .port = port,
                               .host = "127.0.0.1", .run = "test", .variables = "RANK" };
+    if (rank == 0) snprintf(l.host, sizeof l.host, "%s", host);
     return l;
 }
 
@@ -186,6 +190,16 @@ static void who_is_far_ahead_waits(void **state)
 {
     (void)state;
     ranks(2, hurry);
+}
+
+/* The address of rank 0 is none of this machine's own (RFC 5737: of documentation), as where it is
+ * a router's that passes calls on: it listens wherever it can be called. */
+static void rank_0_behind_another_address_is_found(void **state)
+{
+    (void)state;
+    host = "192.0.2.1";
+    ranks(2, exchange);
+    host = "127.0.0.1";
 }
 
 /* Who is gone is RANKS_GONE, and what he had sent is there. */
@@ -499,6 +513,7 @@ int main(void)
         cmocka_unit_test(messages_of_any_length_arrive_in_any_order),
         cmocka_unit_test(a_message_of_another_length_is_refused),
         cmocka_unit_test(who_is_far_ahead_waits),
+        cmocka_unit_test(rank_0_behind_another_address_is_found),
         cmocka_unit_test(a_rank_that_is_gone_is_told),
         cmocka_unit_test(strangers_are_let_go),
         cmocka_unit_test(who_says_nothing_is_let_go_when_all_are_there),

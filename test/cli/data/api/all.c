@@ -1,5 +1,5 @@
 /* What docs/example.c leaves out of isoglot.h, for test/cli/api.sh:
- * all VOCAB SHARD NEW.shd VECTORS HYPOTHESES REFERENCES */
+ * all VOCAB SHARD NEW.shd VECTORS HYPOTHESES REFERENCES COUNTS */
 #include <isoglot.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@ int vocab_read(void) { return 7; }
 
 int main(int argc, char **argv)
 {
-    if (argc != 7 || err_set() + text_open() + vocab_read() != 21) return 2;
+    if (argc != 8 || err_set() + text_open() + vocab_read() != 21) return 2;
     struct isoglot_vocab *v = isoglot_vocab_open(argv[1]);
     struct isoglot_shard *s = isoglot_shard_open(argv[2]);
     if (!v || !s || isoglot_shard_vocab(s) != isoglot_vocab_hash(v)) return 3;
@@ -47,6 +47,23 @@ int main(int argc, char **argv)
     isoglot_text_close(h);
     isoglot_text_close(r);
     isoglot_vocab_close(v);
+
+    struct isoglot_cooc *counts = isoglot_cooc_open(argv[7]);
+    v = counts ? isoglot_cooc_vocab(counts) : NULL;
+    if (!v) return 9;
+    printf("%s %d", isoglot_version(), isoglot_cooc_langs(counts));
+    for (int i = 0; i < isoglot_cooc_langs(counts); i++) {
+        double near, far;
+        uint32_t first = isoglot_vocab_id(v, "a", 1);
+        /* the ids in either order */
+        if (isoglot_cooc_get(counts, i, first, isoglot_vocab_id(v, "b", 1), &near) < 0
+            || isoglot_cooc_get(counts, i, isoglot_vocab_id(v, "c", 1), first, &far) < 0)
+            return 10;
+        printf(" %s %g %g", isoglot_cooc_lang(counts, i), near, far);
+    }
+    printf("\n");
+    isoglot_vocab_close(v);
+    isoglot_cooc_close(counts);
 
     if (isoglot_text_open("/nowhere") || isoglot_cooc_open(argv[1])) return 8;
     printf("%s\n", isoglot_error());
