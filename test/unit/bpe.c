@@ -361,6 +361,26 @@ static void a_limited_vocabulary_takes_pieces_apart_until_they_are_in_it(void **
     codes_free(&c);
 }
 
+/* The first symbol of the codes, too, is looked for in the list: what subword-nmt 0.3.8 prints. */
+static void the_first_symbol_may_be_in_a_limited_vocabulary(void **state)
+{
+    (void)state;
+    struct codes c;
+    const char text[] = "ab c 9\na b 8\n";
+    assert_int_equal(codes_parse(&c, "c", text, sizeof text - 1, 0), 0);
+    file_write("v", "ab@@ 2\nd 5\n", 11);
+    struct bpe *b = bpe_new(&c, "@@");
+    struct bpe_scratch *s = bpe_scratch_new();
+    const struct bpe_piece *p;
+    assert_int_equal(bpe_limit(b, "v", 2), 0);
+    /* ab@@ d */
+    assert_int_equal(bpe_word(b, s, "abd", 3, NULL, &p), 2);
+    assert_int_equal(p[0].to, 2);
+    bpe_scratch_free(s);
+    bpe_free(b);
+    codes_free(&c);
+}
+
 /* Version 0.1 looks for how "ab" and "</w>" were joined, though the end is still apart: what
  * subword-nmt 0.3.8 prints. */
 static void a_last_piece_of_version_1_is_taken_apart_by_what_ends_words(void **state)
@@ -704,6 +724,7 @@ int main(void)
         cmocka_unit_test(a_very_long_word_takes_no_quadratic_time),
         cmocka_unit_test(dropout_passes_over_the_share_it_is_given),
         cmocka_unit_test(a_limited_vocabulary_takes_pieces_apart_until_they_are_in_it),
+        cmocka_unit_test(the_first_symbol_may_be_in_a_limited_vocabulary),
         cmocka_unit_test(a_last_piece_of_version_1_is_taken_apart_by_what_ends_words),
         cmocka_unit_test(bad_codes_are_refused_with_their_line),
         cmocka_unit_test(codes_are_written_as_they_are_read),
