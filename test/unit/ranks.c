@@ -1126,6 +1126,16 @@ static void who_leaves_early_is_named(void **state)
         if (!i) assert_string_equal(r->why, "rank 0 of 3 has left before the end; all ranks end");
         forget(r);
     }
+    /* it leaves from its note on, or from its last one */
+    for (int kind = NOTE_ALIVE; kind <= NOTE_END; kind++) {
+        if (kind == NOTE_FAILED) continue;
+        struct ranks *r = watching(1, 3, 1000);
+        r->peer->got.kind = kind;
+        peer.says = 1;
+        assert_true(watchdog_advance(r));
+        assert_int_equal(r->peer->leaving > 0, kind != NOTE_ALIVE);
+        forget(r);
+    }
 }
 
 static void says_so(const char *message)
