@@ -195,7 +195,6 @@ static int make(void *self, void *batch, const void *host_batch, const struct tu
     return 0;
 }
 
-
 static int validate(void *self, struct pass *p, struct report *r)
 {
     struct tlm *o = self;
