@@ -224,7 +224,12 @@ static int choose_languages(struct job *j, const struct hf_export *o)
     bool seq2seq = hf_is_seq2seq(j->layout), keeps = j->layout == HF_XLM && j->m.c.n_langs > 1;
     if (!seq2seq && o->tgt) return err_set("--tgt is for encoder-decoders");
     if (language(j, o->src, j->m.enc.languages >= 0 && !keeps, "--src", &j->src) < 0) return -1;
-    return language(j, o->tgt, seq2seq && j->m.dec.languages >= 0, "--tgt", &j->tgt);
+    if (language(j, o->tgt, seq2seq && j->m.dec.languages >= 0, "--tgt", &j->tgt) < 0) return -1;
+    /* its decoder does not know languages, so that none had to be named */
+    if (seq2seq && o->mask_vocab && j->tgt < 0 && j->m.c.n_langs > 1)
+        hf_note(j->notes, "without --tgt generate() may choose words of every language, which "
+                          "translate does not");
+    return 0;
 }
 
 static int write_card(const struct job *j, const struct hf_export *o, const char *from,

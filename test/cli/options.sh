@@ -110,6 +110,12 @@ is "$(biases narrow bb)" 'xx.x..xxxx'
 is "$(biases wide bb)" 'xx.x..xxxx' "a language that is the first of the model's"
 is "$(biases wide aa)" 'xx.x.....x'
 is "$(biases narrow bb --no-mask-vocab)" '..........'
+# a decoder without languages: nothing has to be named, and without --tgt only specials are left out
+"${train[@]/aa-bb=*/aa-bb=s,t}" --seed 4 --steps 1 --no-encoder-langs --no-decoder-langs --out bare
+any='ckpt: without --tgt generate() may choose words of every language, which translate does not'
+rm -r bart; is "$(ckpt export -o bart bare 2>&1)" "$any"
+rm -r bart; is "$(ckpt export --no-mask-vocab -o bart bare 2>&1)" ''
+is "$(biases bare bb)" 'xx.x..xxxx'
 
 echo "# --tensorboard has the log's numbers"
 "${train[@]}" --steps 3 --tensorboard --out run
