@@ -70,5 +70,5 @@ A_bleu         := lib/sacrebleu lib/score lib/subword lib/text common/json $(COM
 L_bleu          = $(ICU) $(JSON) -lpcre2-8 -ldl $(BASE) $(MATH)
 A_score        := lib/task lib/eval lib/sacrebleu lib/score lib/labelled common/json $(COMMON)
 L_score         = $(ICU) $(JSON) $(BASE) $(MATH)
-A_plot         := lib/plot $(VECTORS)
+A_plot         := lib/plot lib/eval $(VECTORS)
 L_plot          = $(VECTORS_L)

@@ -344,11 +344,14 @@ int figure_draw(const struct figure *f, bool png, char **bytes, size_t *n)
                        x_extent(f).low, FIGURE_SMALLEST);
     for (int i = 0; i < f->n; i++) {
         const struct panel *p = &f->panel[i];
-        /* of --range the upper end decides: an axis that ends at 0 or below shows nothing */
+        /* an axis that ends at 0 or below shows nothing */
         double most = p->ranged ? p->high : y_extent(p).high;
         if (p->log_y && !(most >= FIGURE_SMALLEST))
             return err_set("%s: no number %sthat a logarithmic axis can show; the least is %g",
                            p->label, p->ranged ? "in --range " : "", FIGURE_SMALLEST);
+        if (p->log_y && p->ranged && !(p->low >= FIGURE_SMALLEST))
+            return err_set("%s: --range begins at %g, and a logarithmic axis at %g at the least",
+                           p->label, p->low, FIGURE_SMALLEST);
         size_t left = not_shown(p);
         if (left)
             msg_note("%s: left out %zu points below %g, which a logarithmic axis cannot show",

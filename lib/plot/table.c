@@ -8,6 +8,7 @@
 #include "common/mem.h"
 #include "common/msg.h"
 #include "common/text/text.h"
+#include "lib/eval/statistics.h"
 
 enum { MOST_COLUMNS = 1000 };
 
@@ -112,19 +113,6 @@ char *table_names(const struct table *t)
     return all;
 }
 
-/* The 97.5% quantile of Student's t with n - 1 degrees of freedom, n >= 2. */
-static double student(int n)
-{
-    static const double t[] = { 12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060,
-                                2.2622,  2.2281, 2.2010, 2.1788, 2.1604, 2.1448, 2.1314, 2.1199,
-                                2.1098,  2.1009, 2.0930, 2.0860, 2.0796, 2.0739, 2.0687, 2.0639,
-                                2.0595,  2.0555, 2.0518, 2.0484, 2.0452, 2.0423 };
-    int df = n - 1, known = sizeof t / sizeof *t;
-    /* beyond the table Cornish and Fisher's expansion: the normal quantile and its first two
-     * terms */
-    return df <= known ? t[df - 1] : 1.95996 + 2.3722 / df + 2.8224 / ((double)df * df);
-}
-
 static double cell(const struct table *t, size_t r, int c)
 {
     return t->v[r * (size_t)t->columns + (size_t)c];
@@ -153,19 +141,17 @@ static int ascending(const struct table *t, const char *x)
     return 0;
 }
 
-/* How many of tables [n] have a number in column y at this x; their sum, and that of squares. */
+/* How many of tables [n] have a number in column y at this x; v [n], if not NULL: the numbers. */
 static int numbers_at(const struct table *const *t, int n, const char *x, const char *y,
-                      double position, double *sum, double *squares)
+                      double position, double *v)
 {
     int found = 0;
-    *sum = *squares = 0;
     for (int i = 0; i < n; i++) {
         size_t q = at(t[i], table_find(t[i], x), position);
         if (q == t[i]->rows) continue;
-        double v = cell(t[i], q, table_find(t[i], y));
-        if (!isfinite(v)) continue;
-        *sum += v;
-        *squares += v * v;
+        double here = cell(t[i], q, table_find(t[i], y));
+        if (!isfinite(here)) continue;
+        if (v) v[found] = here;
         found++;
     }
     return found;
@@ -177,14 +163,13 @@ static void tell_left_out(const struct table *const *t, int n, int lack, const c
                           const char *y, const char *label)
 {
     size_t left = 0;
-    double sum, squares;
     if (lack)
         msg_note("%s: %d of its %d runs have no column %s; the mean is that of the others", label,
                  lack, n + lack, y);
     for (int i = 0; i < n; i++)
         for (size_t r = 0; r < t[i]->rows; r++) {
             double position = cell(t[i], r, table_find(t[i], x));
-            int found = numbers_at(t, n, x, y, position, &sum, &squares), before = 0;
+            int found = numbers_at(t, n, x, y, position, NULL), before = 0;
             /* counted with the first table that has this x */
             while (before < i
                    && at(t[before], table_find(t[before], x), position) == t[before]->rows)
@@ -210,18 +195,19 @@ static struct curve curve_of(const struct table *const *t, int n, const char *x,
     /* one table's interval is its own column's; of repeated runs it is computed */
     int interval = n == 1 ? table_find(t[0], ci) : 0;
     free(ci);
+    double *v = mem_alloc((size_t)n * sizeof *v);
     for (size_t r = 0; r < rows; r++) {
-        double sum, squares, position = cell(t[0], r, table_find(t[0], x));
+        double position = cell(t[0], r, table_find(t[0], x));
         /* a mean over some of the runs would jump where one is missing */
-        if (numbers_at(t, n, x, y, position, &sum, &squares) < n) continue;
-        /* rounding can leave a little less than 0 where all runs agree */
-        double mean = sum / n, var = n > 1 ? fmax(0, squares - sum * mean) / (n - 1) : 0;
+        if (numbers_at(t, n, x, y, position, v) < n) continue;
+        struct sample_stats s = sample_stats(v, (size_t)n);
         c.x[c.n] = position;
-        c.y[c.n] = mean;
-        c.half[c.n++] = n > 1           ? student(n) * sqrt(var / n)
+        c.y[c.n] = s.mean;
+        c.half[c.n++] = n > 1           ? s.half
                         : interval >= 0 ? cell(t[0], r, interval)
                                         : 0;
     }
+    free(v);
     if (n == 1 && interval < 0) { free(c.half); c.half = NULL; }
     return c;
 }

@@ -122,6 +122,10 @@ is "$(awk -F'\t' 'NR == 2 { printf "%.4f %.4f", $4, $6 } END { print " " NR }' t
 # the bar of each mean ends half an interval below and above it
 is "$(sed -n '/^$d0_0/,/^EOD/p' script | awk 'NF == 5 { printf "%.4f %.4f ", $4, $5 }')" \
     "$(awk -F'\t' 'NR > 1 { printf "%.4f %.4f ", $4 - $6, $4 + $6 }' t.tsv)" "bars of intervals"
+# large numbers that hardly differ, s 1: 4.30265273 / sqrt 3
+for i in 0 1 2; do printf 'layer\trsim\n0\t%d\n' $((1000000000 + i)) > large$i.tsv; done
+plot rsim large{0,1,2}.tsv --label A --label A --label A --tsv large.tsv -o x.svg
+is "$(cut -f 6 large.tsv | sed 1d)" 2.48413771 "an interval of large numbers"
 # what a mean of runs has not is said: layers 2 (one.tsv: nan) and 3 are in two of three, layer 4 in
 # none, and "cosine" is in one alone, whose interval is none; two runs of 0.5 and 0.7 are 0.6
 printf 'layer\trsim\n0\t0.7\n1\t0.25\n2\t0.5\n3\t0.1\n4\tnan\n' > two.tsv
@@ -187,6 +191,8 @@ plot rsim bad.tsv --log-y -o x.svg 2> note; is "$(cat note)" \
     "plot: $r: left out 2 points below 1e-150, which a logarithmic axis cannot show"
 plot rsim bad.tsv -o x.svg 2> note; is "$(cat note)" ""
 fails 1 'no number in --range that' plot curves runs/a --log-y --range=-3:-1
+fails 1 '^plot: loss: --range begins at 0, and a logarithmic axis at 1e-150 at the least$' \
+    plot curves runs/a -y loss --log-y --range 0:9
 printf 'rank\ten\n0\t0.5\n1\t0.25\n' > bad.tsv
 fails 1 '^plot: rank: 0 cannot be shown on a logarithmic axis' plot ranks bad.tsv
 printf 'layer\trsim\n0\t1e-320\n1\t1e150\n' > far.tsv; plot rsim far.tsv --log-y -o x.svg
