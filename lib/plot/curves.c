@@ -4,6 +4,7 @@
 #include "common/json/json.h"
 #include "common/mem.h"
 #include "common/text/text.h"
+#include "lib/objective/table.h"
 #include <cjson/cJSON.h>
 #include <math.h>
 #include <stdio.h>
@@ -95,34 +96,56 @@ bool log_data_has(const struct log_data *d, const char *field)
     return find(d->field, d->n_fields, field) >= 0;
 }
 
+/* Fields found so far; `v` ends with NULL, its strings belong to the logs. */
+struct fields { char **v; int n; };
+
+static void add_field(struct fields *to, char *name)
+{
+    /* what an x axis is for */
+    if (!strcmp(name, "step") || !strcmp(name, "time") || find(to->v, to->n, name) >= 0) return;
+    to->v = mem_grow(to->v, (size_t)to->n + 2, sizeof *to->v);
+    to->v[to->n++] = name;
+    to->v[to->n] = NULL;
+}
+
+/* Those of names, which ends with NULL, that a log has. */
+static void add_named(struct fields *to, const struct log_data *d, int n,
+                      const char *const *names)
+{
+    for (; *names; names++)
+        for (int i = 0; i < n; i++) {
+            int f = find(d[i].field, d[i].n_fields, *names);
+            if (f >= 0) add_field(to, d[i].field[f]);
+        }
+}
+
+/* All fields of lines with that event; NULL: all fields. */
+static void add_event(struct fields *to, const struct log_data *d, int n, const char *event)
+{
+    for (int i = 0; i < n; i++)
+        for (size_t k = 0; k < d[i].n; k++) {
+            const struct log_point *p = &d[i].point[k];
+            if (!event || !strcmp(d[i].event[p->event], event))
+                add_field(to, d[i].field[p->field]);
+        }
+}
+
 char **log_data_fields(const struct log_data *d, int n)
 {
-    static const char *const usual[] = { "mlm", "gc",         "denoise", "back",
-                                         "mt",  "perplexity", "bleu",    NULL };
-    static const char *const loss[] = { "loss", NULL };
-    const char *const *wanted[] = { loss, usual };
-    /* seven usual fields and the NULL */
-    char **fields = mem_zero(8, sizeof *fields);
-    int got = 0;
-    for (int w = 0; w < 2 && !got; w++)
-        for (int k = 0; wanted[w][k]; k++)
-            for (int i = 0; i < n; i++) {
-                int f = find(d[i].field, d[i].n_fields, wanted[w][k]);
-                if (f < 0) continue;
-                fields[got++] = d[i].field[f];
-                break;
-            }
-    if (got) return fields;
-    for (int i = 0; i < n; i++)
-        for (int f = 0; f < d[i].n_fields; f++) {
-            /* what an x axis is for */
-            if (!strcmp(d[i].field[f], "step") || !strcmp(d[i].field[f], "time")) continue;
-            if (find(fields, got, d[i].field[f]) >= 0) continue;
-            fields = mem_grow(fields, (size_t)got + 2, sizeof *fields);
-            fields[got++] = d[i].field[f];
-            fields[got] = NULL;
-        }
-    return fields;
+#define NAME(objective) #objective,
+    static const char *const loss[] = { "loss", NULL }, *const losses[] = { OBJECTIVES(NAME) NULL },
+                      *const measures[] = { "perplexity", "mass_perplexity", "bleu", NULL };
+#undef NAME
+    struct fields to = { mem_zero(1, sizeof *to.v), 0 };
+    add_named(&to, d, n, loss);
+    if (to.n) return to.v;
+    add_named(&to, d, n, losses);
+    int trained = to.n;
+    add_named(&to, d, n, measures);
+    /* a head's or a retriever's: few, and a picture of losses alone would not show how good */
+    if (trained && to.n == trained) add_event(&to, d, n, "valid");
+    if (!to.n) add_event(&to, d, n, NULL);
+    return to.v;
 }
 
 char *log_data_names(const struct log_data *d, int n)

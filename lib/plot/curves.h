@@ -22,9 +22,10 @@ struct log_data {
 int log_data_read(struct log_data *d, const char *path, const char *x);
 void log_data_free(struct log_data *d);
 
-/* The fields to draw when none is named: "loss" if any log has it; else those of mlm, gc, denoise,
- * back, mt, perplexity and bleu that occur, else all. A NULL-terminated array, malloc'd; its
- * strings belong to the logs. */
+/* The fields to draw when none is named: "loss" if any log has it; else the losses of objectives
+ * (lib/objective/table.h), and perplexity, mass_perplexity and bleu, or, where no log has one of
+ * these, all that validations have; else all. A NULL-terminated array, malloc'd; its strings belong
+ * to the logs. */
 char **log_data_fields(const struct log_data *d, int n);
 
 bool log_data_has(const struct log_data *d, const char *field);

@@ -50,6 +50,25 @@ for unit in 1:2 1000:k 1000000:M 1000000000:G; do
     plot curves unit.jsonl > u.svg; tic=20; [ "$unit" = 1:2 ] || tic=20${unit#*:}
     grep -q "> *$tic</text>" u.svg || fail "no $tic on the axis of steps"
 done
+# what is drawn without --y: losses of any objective, and what validations have
+drawn() {       # TRAIN-FIELDS VALID-FIELDS: the panels, in their order
+    local kind f line
+    for kind in train valid; do
+        line="{\"event\":\"$kind\",\"step\":1,\"time\":1"
+        for f in $1; do line+=",\"$f\":2"; done
+        [ -z "$1" ] || echo "$line}"
+        shift
+    done > drawn.jsonl
+    plot curves drawn.jsonl --tsv - -o x.svg | sed 1d | cut -f 1 | paste -sd ' '
+}
+is "$(drawn 'grad_norm align lr mlm' 'perplexity en.perplexity')" 'mlm align perplexity'
+is "$(drawn 'dict moco scs tcs tlm' 'bleu en-de.bleu')" 'tlm moco tcs scs dict bleu'
+is "$(drawn mass 'en.mass_perplexity mass_perplexity')" 'mass mass_perplexity'
+is "$(drawn 'class lr' 'en.accuracy de.accuracy')" 'class en.accuracy de.accuracy'
+is "$(drawn 'moco lr' '')" moco
+is "$(drawn '' 'bleu chrf')" bleu
+is "$(drawn 'speed lr' 'chrf')" 'speed lr chrf'
+is "$(drawn 'mlm loss' 'bleu')" loss
 # numbers
 plot curves runs/a -y bleu --tsv t.tsv > x.svg
 is "$(head -n 3 t.tsv)" "$(printf '%s\t%s\t%s\t%s\t%s\n' field run step value smoothed \
