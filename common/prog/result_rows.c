@@ -212,6 +212,22 @@ static int print_choice(FILE *f, const struct result_rows *r, const struct choic
     return 0;
 }
 
+/* What is empty without a word looks like a run that was not made. */
+static void tell_empty(const struct result_rows *r)
+{
+    char list[400] = "";
+    size_t k = 0;
+    for (size_t i = 0; i < r->n && k < sizeof list; i++)
+        if (!isnan(strtod(r->v[i].value, NULL)))
+            k += (size_t)snprintf(list + k, sizeof list - k, " %s", r->v[i].measure);
+    if (k)
+        msg_warn("--row: there is no row: none of the usual measures was measured; name others "
+                 "with --as, there are%s", list);
+    else
+        msg_warn("--row: there is no row: %s",
+                 r->n ? "no measure has a value" : "nothing that has a name was measured");
+}
+
 int result_rows_write(struct result_rows *r, FILE *to)
 {
     if (!r) return 0;
@@ -222,10 +238,7 @@ int result_rows_write(struct result_rows *r, FILE *to)
     mem_text_open(&text);
     for (int i = 0; i < r->choices && rc == 0; i++)
         rc = print_choice(text.f, r, &r->choice[i], &rows);
-    /* what is empty without a word looks like a run that was not made */
-    if (rc == 0 && !rows)
-        msg_warn("--row: there is no row: %s",
-                 r->n ? "no measure has a value" : "nothing that has a name was measured");
+    if (rc == 0 && !rows) tell_empty(r);
     /* all rows are made before any is written: an error leaves no half of them */
     all = mem_text_take(&text, NULL);
     if (rc == 0) fputs(all, r->out ? out_stdio(r->out) : to);

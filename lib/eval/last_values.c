@@ -65,9 +65,11 @@ static int read_log(const char *path, struct last_values *valid, struct last_val
 static void add_usual(struct last_values *v, double single, const struct last_values *valid,
                       const struct last_values *train)
 {
-    const struct last_value *perplexity = find(valid, "perplexity"), *gc = find(train, "gc"),
+    const struct last_value *perplexity = find(valid, "perplexity"),
+                            *mass = find(valid, "mass_perplexity"), *gc = find(train, "gc"),
                             *constant = find(train, "gc_constant");
     if (perplexity) put(v, "perplexity", perplexity->value);
+    if (mass) put(v, "mass_perplexity", mass->value);
     /* of several languages the first */
     for (size_t i = 0; i < valid->n && !find(v, "sop_accuracy"); i++)
         if (str_ends(valid->v[i].name, ".sop_accuracy"))

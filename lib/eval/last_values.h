@@ -5,7 +5,7 @@
 
 /* The numbers of the last validation (NaN: not finite), and before them, where the log has what
  * they are made of:
- *   perplexity      (of the validation)
+ *   perplexity, mass_perplexity      (of the validation)
  *   sop_accuracy    the first language's
  *   collapsed       1 if the perplexity is not below that of single tokens' frequencies by more
  *                   than 0.05 nats: the model knows no more than they do; `unigram` is a file whose

@@ -141,6 +141,12 @@ echo '{"event":"valid","step":4,"perplexity":5,"en.sop_accuracy":0.75,"de.sop_ac
     > sop
 is "$(score --log sop --row 1,M,- | cut -f 4- | tab)" "perplexity|5
 sop_accuracy|0.75"
+echo '{"event":"valid","step":4,"de.mass_perplexity":5,"mass_perplexity":6}' > mass
+is "$(score --log mass --row 1,M,- | cut -f 4- | tab)" "mass_perplexity|6"
+# what has no usual title is rows only by its name
+echo '{"event":"valid","step":4,"de-en.bleu":5,"bleu":6,"en-de.bleu":null}' > bleu
+is "$(score --log bleu --row 1,M,- 2>&1)" "score: --row: there is no row: none of the usual \
+measures was measured; name others with --as, there are step de-en.bleu bleu"
 # null is a number that was not finite, and not that of a line before
 printf '%s\n' '{"event":"valid","step":2,"perplexity":3.1}' \
     '{"event":"train","step":3,"gc":0.2,"gc_constant":0.8}' \
