@@ -288,3 +288,16 @@ grep -q 'no times are known for them' out || fail "$(cat out)"
 printf 'a\t5\t0\n' > "$PIPE/reference/hours-tiny.seconds"; STEPS=10 conduct plan hours > out
 grep -qx '2 of 2 stages to do: about 5 s for 1 of them; no times are known for the others' out ||
     fail "$(cat out)"
+
+# every column of a table is explained on its page: what stages call their rows begins with a name
+# of columns.tsv
+export RUNS=$PWD/explained
+for x in cs-demo gc-wiki ppa-demo tasks-deen; do
+    plan_of $x > plan.rows || fail "no plan of $x"
+    grep -oE -- "--as ('[^']*'|[^ ;]+)" plan.rows
+done > as
+sed -n "s/'//g; s/ *[*]$//; s/^--as [^=]*=\([^*].*\)/\1/p" as | sort -u > titles
+printf '%s\n' exported precision mass_perplexity sop_accuracy >> titles     # their own titles
+[ "$(wc -l < titles)" -gt 15 ] || { cat titles; fail "few titles"; }
+is "$(awk -F '\t' 'FNR == NR { if (!/^#/) is[$1]; next }
+    { for (m in is) if (index($0, m) == 1) next; print }' "$TOP/pipelines/columns.tsv" titles)" ''
