@@ -3,8 +3,9 @@
 # they are those of its last run, else ('~') those of a run that was kept as reference, where that
 # had a stage of this name (seeds take as long as seed 1). A training's are scaled by its work:
 # steps x tokens x (weights + 500,000, for what a token costs beside them: so times at dim 64 and at
-# dim 256 lie on a line). With KEEP=1 it prints what such a reference is: name, seconds, work, of
-# the stages of seed 1.
+# dim 256 lie on a line). Where stages that the reference knows have run here, its times of others
+# are multiplied by how much longer those took, trainings and what is none apart. With KEEP=1 it
+# prints what such a reference is: name, seconds, work, of the stages of seed 1.
 BEGIN { FS = OFS = "\t" }
 function option(command, name,    v) {
     if (!match(command, " --" name " [0-9]+")) return 0
@@ -35,17 +36,33 @@ FILENAME == ARGV[2] {
 }
 /^#/ { next }
 { usual[$1] = $2; if ($3 > 0) { rate[last($1)] = $2 / $3; usual_work[$1] = $3 } }
+# what stage k is and took: key, own (seconds, "" unknown), w and before (work, now and then)
+function look(k,    stamp) {
+    if (weights(command[k])) model = weights(command[k])
+    key = name[k]; sub(/^s[0-9]+\./, "s1.", key)
+    # a stamp's first line is the command; what has none was cut off, and took longer
+    stamp = first(".stage/" name[k] ".stamp")
+    own = stamp == "" ? "" : first(".stage/" name[k] ".time")
+    w = work(command[k]); before = work(stamp)
+}
+# how much longer than the reference's trainings (else: other stages) ours take; 1: too few ran
+function slower(training) {
+    return there[training] >= 5 ? here[training] / there[training] : 1
+}
 END {
     for (k = 1; k <= n; k++) {
-        if (weights(command[k])) model = weights(command[k])
-        key = name[k]; sub(/^s[0-9]+\./, "s1.", key)
-        # a stamp's first line is the command; what has none was cut off, and took longer
-        stamp = first(".stage/" name[k] ".stamp")
-        own = stamp == "" ? "" : first(".stage/" name[k] ".time")
-        w = work(command[k]); before = work(stamp); t = "-"
+        look(k)
+        if (own == "") continue
+        if (before && (last(key) in rate)) there[1] += before * rate[last(key)]
+        else if (!w && (key in usual)) there[0] += usual[key]
+        else continue
+        here[before > 0] += own
+    }
+    for (k = 1; k <= n; k++) {
+        look(k); t = "-"
         if (own != "") t = todo[k] && w && before ? sprintf("%.1f", own * w / before) : own
-        else if (w && (last(key) in rate)) t = "~" sprintf("%.1f", w * rate[last(key)])
-        else if (!w && (key in usual)) t = "~" usual[key]
+        else if (w && (last(key) in rate)) t = "~" sprintf("%.1f", slower(1) * w * rate[last(key)])
+        else if (!w && (key in usual)) t = "~" sprintf("%.1f", slower(0) * usual[key])
         if (KEEP) {
             if (own != "" && name[k] !~ /^s([2-9]|1[0-9])/) print name[k], own, w
             continue

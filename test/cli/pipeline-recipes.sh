@@ -258,7 +258,11 @@ grep -q 'is not the file this needs' out || fail "$(cat out)"
 cat > exp/hours.sh <<'SH'
 stage a  a : : "seq 3 > a"
 train s1.x.pretrain  m/ : a : "pretrain --layers 2 --dim 8 --ffn 32 --tokens 100 --steps $STEPS a"
+[ -z "$MORE" ] || stage b  b : : "seq 4 > b"
+[ -z "$MORE" ] || train s1.y.pretrain  n/ : a : \
+    "pretrain --layers 2 --dim 8 --ffn 32 --tokens 100 --steps $MORE a"
 SH
+export MORE=
 export EXPERIMENTS=$PWD/exp SCALE=tiny
 printf 'a\t5\t0\ns1.x.pretrain\t60\t%d\n' \
     $((10 * 100 * (2 * 8 * (4 * 8 + 2 * 32) + 500000))) > "$PIPE/reference/hours-tiny.seconds"
@@ -273,6 +277,16 @@ echo 'command: pretrain --layers 2 --dim 8 --ffn 32 --tokens 100 --steps 10 a' \
     > runs/hours-tiny/.stage/s1.x.pretrain.stamp
 STEPS=20 conduct plan hours > out; grep -q '^2 of 2 stages to do: about 65 s' out ||
     fail "$(cat out)"
+# what has not run, as much longer or shorter than the reference's as what ran here: x took 30 s of
+# 60, so y's 180 are 90; a took 8 s of 5, so b's 40 are 64
+printf 'b\t40\t0\n' >> "$PIPE/reference/hours-tiny.seconds"
+echo 8 > runs/hours-tiny/.stage/a.time; echo 'command: seq 3' > runs/hours-tiny/.stage/a.stamp
+MORE=30 STEPS=10 conduct plan hours > out
+is "$(sed -n 's/^to do  *\([^ ]*\) s  \([^ ]*\) .*/\2 \1/p' out)" "a 8
+s1.x.pretrain 30.0
+b ~64.0
+s1.y.pretrain ~90.0"
+rm runs/hours-tiny/.stage/a.stamp
 # what was cut off says nothing of how long the whole takes, neither here nor as a reference
 rm runs/hours-tiny/.stage/s1.x.pretrain.stamp
 STEPS=20 conduct plan hours > out; grep -q '^2 of 2 stages to do: about 2 minutes' out ||
