@@ -6,6 +6,7 @@
 #include "common/err.h"
 #include "common/files/file.h"
 #include "common/mem.h"
+#include "common/msg.h"
 #include "common/prog/prog.h"
 #include "common/text/text.h"
 #include "kernels/options.h"
@@ -109,6 +110,28 @@ static int print_all(FILE *f, const struct vocab *v, const struct hyps *h, int64
     return ferror(f) ? -1 : 0;
 }
 
+/* Translations, and those that are as long as any may be: their end was not the model's choice. */
+struct lengths { uint64_t all, longest; };
+
+static void count_longest(struct lengths *to, const struct model *m, const struct batch *b,
+                          const struct hyps *h)
+{
+    for (int i = 0; i < h->sentences; i++) {
+        int limit = decode_limit(&m->c, &o.d, b->len[i] - 2);
+        to->all++;
+        /* an empty line has an empty translation, which is none of these; 2: <s> and </s> */
+        to->longest += b->len[i] > 2 && h->hyp[i * h->n_best].n >= limit;
+    }
+}
+
+static void tell_longest(const struct lengths *x)
+{
+    if (x->longest)
+        msg_note("%llu of %llu translations (%.3g%%) are as long as --max-ratio and --max-extra, "
+                 "or the model's positions, allow", (unsigned long long)x->longest,
+                 (unsigned long long)x->all, 100.0 * (double)x->longest / (double)x->all);
+}
+
 /* Reads the lines that are translated together before any of them is written: one with
  * --line-buffered; otherwise enough for batches of similar lengths and for all threads. 1; 0 at the
  * end; -1. */
@@ -152,6 +175,7 @@ static int run(void)
     struct text *in = NULL;
     struct raw_reader *reader = NULL;
     struct out *out = NULL;
+    struct lengths lengths = { 0 };
     int64_t lines = 0, first = 0;
     int rc = -1;
     const struct kernels *k = kernels_open(o.k.device, o.k.precision, NULL);
@@ -183,11 +207,13 @@ static int run(void)
     while ((rc = read_lines(in, &m, reader, src, &b, &lines)) > 0) {
         if ((rc = decode_many(&d, &b, tgt, &o.d, o.tokens, o.sentences, &h)) < 0) break;
         rc = print_all(out_stdio(out), v, &h, first);
+        count_longest(&lengths, &m, &b, &h);
         /* numbers of --n-best run through all batches */
         first = lines;
         hyps_free(&h);
         if (rc < 0) break;                           /* out_commit says why */
     }
+    if (rc == 0) tell_longest(&lengths);
 done:
     text_close(in);
     reader_close(reader);

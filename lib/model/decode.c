@@ -77,13 +77,11 @@ static void upload_rows(struct search *z)
     z->k->upload(z->b.log_p, z->log_p, n * sizeof(double));
 }
 
-/* How many words sentence i of src may get: XLM's 1.3 n + 5, without <s> and </s>. A model in
- * training may never say </s>, so that there must be a limit; positions set another one. */
-static int limit_of(const struct model_config *c, const struct decode_options *o,
-                    const struct batch *src, int i)
+int decode_limit(const struct model_config *c, const struct decode_options *o, int words)
 {
+    /* a model in training may never say </s>, so that there must be a limit */
+    int n = words <= 0 ? 0 : (int)(o->max_ratio * words) + o->max_extra;
     /* the decoder reads <s> and the words: one position is <s>'s */
-    int words = src->len[i] - 2, n = words <= 0 ? 0 : (int)(o->max_ratio * words) + o->max_extra;
     return n < c->positions - 1 ? n : c->positions - 1;
 }
 
@@ -96,7 +94,7 @@ static int begin(struct search *z, const struct model_config *c, const struct ba
     for (int i = 0; i < src->n; i++) {
         if (src->len[i] <= 2) continue;
         z->sentence[NUMBER][n] = i;
-        z->sentence[LIMIT][n] = limit_of(c, z->o, src, i);
+        z->sentence[LIMIT][n] = decode_limit(c, z->o, src->len[i] - 2);
         z->sentence[LIVE][n++] = 1;
     }
     z->b.sentences = n;

@@ -35,6 +35,10 @@ void hyps_free(struct hyps *h);
 int decode(struct model *m, struct tape *t, const struct batch *src, int tgt_lang,
            const struct decode_options *o, struct hyps *out);
 
+/* How many words the translation of a sentence of so many may have: XLM's max_ratio n + max_extra,
+ * and no more than the decoder has positions; neither counts <s> and </s>. */
+int decode_limit(const struct model_config *c, const struct decode_options *o, int words);
+
 /* What that means word by word, for kernels.h's `allowed` [vocab]; host, malloc'd. */
 uint8_t *decode_mask(int vocab, const uint8_t *seen);
 

@@ -78,6 +78,19 @@ tokens() { said "$@" | awk '{ printf "%d ", NF }'; }
 is "$(tokens --beam 1)" '11 7 8 '
 is "$(tokens --beam 1 --max-ratio 2 --max-extra 3)" '13 7 9 '
 is "$(tokens --beam 1 --max-ratio 0 --max-extra 4)" '4 4 4 '
+is "$(tokens --max-ratio 100)" '63 63 63 '          # of 64 positions one is <s>'s
+# how many end only for that is said; an empty line's translation is empty by itself, and a model
+# that has learnt to copy ends where its sentence ends
+{ cat s; echo; } > spaced
+many="translations (75%) are as long as --max-ratio and --max-extra, or the model's positions, \
+allow"
+translate --model model --src aa --tgt bb < spaced 2> note > out
+is "$(cat note)" "translate: 3 of 4 $many"; is "$(awk '{ printf "%d ", NF }' out)" '11 7 8 0 '
+translate --model model --src aa --tgt bb --max-ratio 0 --max-extra 0 < spaced 2> note > out
+is "$(cat note)" "translate: 3 of 4 $many"
+"${train[@]/1e-9/2e-2}" --warmup 1 --seed 4 --steps 150 --out copies
+translate --model copies --src aa --tgt bb < spaced 2> note > out; same out spaced
+is "$(cat note)" ''
 # 64 lines at once: numbers go on; <s> and </s> take two of the 64 positions
 letters() { awk -v n="$1" -v s="$2" 'BEGIN { while (n-- > 0) printf "a%s", n ? s : "\n" }'; }
 letters 70 '\n' > many
