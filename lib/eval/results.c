@@ -254,16 +254,20 @@ static void pair_lines(const struct results *r, const struct pair *p, struct pag
     new_line(page, r, "  paired t-test");
     for (size_t c = 0; c < r->columns; c++) {
         size_t n = 0;
+        double most = 0;
         for (size_t k = 0; k < r->seed.n; k++) {
             const struct value *a = cell(r, p->system, c, k), *b = cell(r, p->base, c, k);
-            if (a && b) v[n++] = a->v - b->v;
+            if (!a || !b) continue;
+            v[n++] = a->v - b->v;
+            most = fmax(most, fmax(fabs(a->v), fabs(b->v)));
         }
         if (!n) continue;
         any = true;
         struct sample_stats s = print_stats(&page->v[at].text[c], v, n, decimals(r, c), true);
-        /* without variance t has no value */
+        /* without variance t has no value; 0.85 - 0.8 and 0.9 - 0.85 differ by their rounding */
         if (n > 1)
-            page->v[at + 1].text[c] = s.sd > 0 ? p_text(stat_paired_t(v, n)) : mem_dup("p=-");
+            page->v[at + 1].text[c] = s.sd > 1e-12 * most ? p_text(stat_paired_t(v, n))
+                                                          : mem_dup("p=-");
     }
     free(v);
     for (size_t keep = any ? r->seed.n > 1 ? 2 : 1 : 0; page->n > at + keep; )

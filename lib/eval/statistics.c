@@ -56,23 +56,24 @@ double stat_student_t95(double df)
 struct sample_stats sample_stats(const double *v, size_t n)
 {
     struct sample_stats s = { 0 };
+    bool equal = true;
+    /* of exactly equal numbers the mean is theirs, whatever rounding makes of their sum */
+    for (size_t i = 1; i < n; i++) equal &= v[i] == v[0];
+    if (n && equal) return (struct sample_stats){ .mean = v[0] };
     /* two passes: differences from the mean lose no digits */
     for (size_t i = 0; i < n; i++) s.mean += v[i];
     s.mean /= (double)n;
     for (size_t i = 0; i < n; i++) s.sd += (v[i] - s.mean) * (v[i] - s.mean);
-    s.sd = n > 1 ? sqrt(s.sd / (double)(n - 1)) : 0;
-    s.half = n > 1 ? stat_student_t95((double)(n - 1)) * s.sd / sqrt((double)n) : 0;
+    s.sd = sqrt(s.sd / (double)(n - 1));
+    s.half = stat_student_t95((double)(n - 1)) * s.sd / sqrt((double)n);
     return s;
 }
 
 double stat_paired_t(const double *d, size_t n)
 {
     struct sample_stats s = sample_stats(d, n);
-    bool equal = true;
-    /* exactly equal differences, whatever rounding makes of their variance */
-    for (size_t i = 1; i < n; i++) equal &= d[i] == d[0];
     /* without variance t is 0/0 or infinite */
-    if (equal) return d[0] == 0;
+    if (s.sd == 0) return d[0] == 0;
     return stat_student_p(s.mean / (s.sd / sqrt((double)n)), (double)(n - 1));
 }
 

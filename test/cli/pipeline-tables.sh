@@ -169,6 +169,12 @@ grep -q 'MLM-GC - other *+1.77 ±1.93 *+0.050' got || fail "$(cat got)"
 is "$(grep -c ' - ' got)" 1 "$(cat got)"
 printf '%s\tX%s\t-\tm\t%s\n' 1 '' 1 2 '' 2 1 -GC 2 2 -GC 3 | score --compare --tsv | tail -n 2 > got
 same got <(printf 'X-GC - X\t+1.000 ±0.000\n  paired t-test\tp=-\n')
+# also where they differ by the rounding of decimals: 0.85 - 0.8 is not 0.9 - 0.85
+for s in 1:0.8:0.85 2:0.85:0.9 3:0.9:0.95; do
+    IFS=: read -r seed x gc <<< "$s"
+    printf '%s\t%s\t-\tm\t%s\n' $seed X $x $seed X-GC $gc
+done | score --compare --tsv | tail -n 2 > got
+same got <(printf 'X-GC - X\t+0.050 ±0.000\n  paired t-test\tp=-\n')
 "$P/published" -v paper=A -v table=1 "$P"/reference/paper/*.tsv > got
 grep -q '^published: MLM-GC, table 1$' got || fail "$(cat got)"
 grep -q '^XLM+GC no 1/(2n)  *fail$' got || fail "$(cat got)"

@@ -231,7 +231,7 @@ echo "# which fields: the loss; else those of the objectives; else all but steps
 fields() { sed -nE 's/^set label 2 "(.*)" at.*/\1/p' script | tr '\n' ' '; }
 printf '1 2 3 4 5 6 7 8 9\n' | log u bleu perplexity mt back denoise gc mlm other
 printf '1 2 3\n' | log v loss mlm; printf '1 2 3 4\n' | log w this time that
-usual="mlm gc denoise back mt perplexity bleu "
+usual="mlm gc mt denoise back perplexity bleu "
 plot curves u.jsonl > svg; is "$(fields)" "$usual"
 plot curves -q u.jsonl v.jsonl > svg 2> note; is "$(fields)" "loss "
 plot curves w.jsonl > svg; is "$(fields)" "this that "
@@ -288,7 +288,7 @@ is "$(data d0_0 | sed -n 2p)" "2 0.5 0.5 0 1"
 printf 'layer\trsim\n0\t0\n1\t0.1\n2\t5\n' > p.tsv
 printf 'layer\trsim\n0\t2\n1\t0.1\n3\t5\n' > q.tsv
 plot rsim p.tsv q.tsv $(labels A A) --tsv t.tsv > svg
-is "$(tail -n +2 t.tsv | cut -f 3,4,6 | tr '\t\n' ' ,')" "0 1 12.7062,1 0.1 0,"
+is "$(tail -n +2 t.tsv | cut -f 3,4,6 | tr '\t\n' ' ,')" "0 1 12.7062047,1 0.1 0,"
 # t of 29, 30 and 120 degrees of freedom: 2.0452, 2.0423, 1.9799; s^2 of n numbers of which one is n
 # and the others 0 is n, so that half of the interval is t
 for row in 30:2.0452 31:2.0423 121:1.9799; do
