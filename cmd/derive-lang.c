@@ -127,22 +127,32 @@ static int write_model(const struct order_model *m)
     return sum_commit(out);
 }
 
+static bool learns(int c) { return classes(o.learn) >> c & 1; }
+
+/* Is there anything to learn from, and to judge by? A model, or a number, of no node would say
+ * nothing. */
+static int check_nodes(const struct order_nodes *t, const char *what)
+{
+    for (int c = 0; c < ORDER_CLASSES; c++)
+        if (learns(c) && !order_nodes_count(t, c))
+            return err_set("no %s with one to six dependents %s; is this a treebank?",
+                           c == ORDER_N ? "noun" : "verb", what);
+    return 0;
+}
+
 static int learn(const struct args *args)
 {
-    struct order_nodes *t = order_nodes_read(args->v, args->n);
+    struct order_nodes *t = order_nodes_read(args->v, args->n), *other = NULL;
     /* order_nodes_read takes names as a command line has them. */
     char *held[] = { (char *)o.held_out };
-    struct order_nodes *other = t && o.held_out ? order_nodes_read(held, 1) : NULL;
-    struct order_model *m = t && (other || !o.held_out) ? order_new(LABELS_UD2) : NULL;
-    int status = m ? 0 : -1;
-    for (int c = 0; m && c < ORDER_CLASSES && status == 0; c++) {
-        if (!(classes(o.learn) >> c & 1)) continue;
-        if (!order_nodes_count(t, c)) {
-            status = err_set(
-                "no %s with one to six dependents to learn an order from; is this a treebank?",
-                c == ORDER_N ? "noun" : "verb");
-            break;
-        }
+    int status = t ? check_nodes(t, "to learn an order from") : -1;
+    if (status == 0 && o.held_out) {
+        other = order_nodes_read(held, 1);
+        status = other ? check_nodes(other, "in the text of --held-out") : -1;
+    }
+    struct order_model *m = order_new(LABELS_UD2);
+    for (int c = 0; c < ORDER_CLASSES && status == 0; c++) {
+        if (!learns(c)) continue;
         /* Nouns and verbs are models of their own: each is learnt and judged alone. */
         order_learn(m, t, c, o.seed.seed);
         tell(m, t, c, "learnt");
@@ -226,6 +236,20 @@ static int transform(const struct args *args)
     return status;
 }
 
+/* How many of the inputs are standard input: whatever reads it second finds it at its end. */
+static int std_inputs(const struct args *args)
+{
+    const char *named[] = { o.types, o.syn, o.substrate, o.held_out };
+    /* the models that --import-orm lists are all that it reads */
+    int n = !args->n && !o.import;
+    for (int i = 0; i < args->n; i++) n += !strcmp(args->v[i], "-");
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+        n += named[i] && !strcmp(named[i], "-");
+    for (const char *at = o.import; at && (at = strstr(at, "=-")); at += 2)
+        n += !at[2] || at[2] == ',';
+    return n;
+}
+
 /* Refuses options that do not fit together: an exit status, or -1 if all is well. */
 static int usage(const struct args *args)
 {
@@ -272,6 +296,7 @@ static int usage(const struct args *args)
     if (o.import && args->n) return prog_usage("--import-orm takes no further files");
     if (o.overlap > 0 && !o.types)
         return prog_usage("--overlap needs --types FILE, the vocabulary to draw from");
+    if (std_inputs(args) > 1) return prog_usage("standard input can be given only once");
     if (modes) return -1;
     if (d.o.header && args->n > 1)
         return prog_usage("--header takes one file; derive each file alone, as each has a header");

@@ -287,7 +287,13 @@ static int paragraphs(void *ctx, void *work, const char *s, size_t n, struct lin
                       struct tbuf *out)
 {
     struct derive *d = ctx;
-    for (const char *end = s + n, *from = s; s < end;) {
+    const char *end = s + n;
+    /* A byte order mark is no part of the first word, which may move. Alone on its line it would
+     * make that line one of those that end a sentence, which lib/text does not count so. */
+    if (at->line == 1 && !d->o.header && n > 4 && !memcmp(s, "\xEF\xBB\xBF", 3)
+        && s[3] != '\n' && s[3] != '\r')
+        s += 3;
+    for (const char *from = s; s < end;) {
         const char *nl = memchr(s, '\n', (size_t)(end - s)), *next = nl ? nl + 1 : end;
         bool empty = nl == s || (nl == s + 1 && *s == '\r');
         /* the header may stand directly above the first sentence and is no row of it */

@@ -157,6 +157,8 @@ int order_import(struct order_model *m, enum order_class c, const char *path)
         else got = add(m, c, s, (size_t)(space - s), space + 1);
         if (got < 0) { text_fail(t); break; }
     }
+    /* an empty file is no model that says nothing, which would leave every order as it is */
+    if (got == 0 && !m->w[c].n) got = err_set("%s: holds no feature", text_name(t));
     text_close(t);
     return got;
 }

@@ -53,6 +53,7 @@ static int sentence(struct text *in, struct tbuf *to, uint64_t *line)
     int got;
     to->n = 0;
     while ((got = text_line(in, &s, &n)) > 0) {
+        text_skip_mark(in, &s, &n);
         bool empty = !n || (n == 1 && *s == '\r');
         if (empty && to->n) return 1;
         if (empty) continue;
@@ -132,6 +133,8 @@ static void put(struct gradient *g, struct order_weights *w, enum order_kind kin
                 const struct order_item *a, const struct order_item *b, double amount)
 {
     for (int i = 0; i < 3; i++) {
+        /* true of all orders: what rounding leaves of a gradient of 0 would be a whole step */
+        if (kind == ORDER_PRE && a->symbol[i] == b->symbol[i]) continue;
         size_t at = order_index(w, order_pair(kind, a->symbol[i], b->symbol[i])), had = g->cap_sum;
         mem_room(&g->sum, &g->cap_sum, at + 1, sizeof *g->sum);
         /* mem_room leaves new room as it is */

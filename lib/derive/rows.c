@@ -13,12 +13,20 @@ static bool number_is(const struct word *c, size_t want)
     return c->n == (size_t)n && !memcmp(c->s, s, (size_t)n);
 }
 
+static size_t digits(const char *s, const char *end)
+{
+    const char *from = s;
+    while (s < end && *s >= '0' && *s <= '9') s++;
+    return (size_t)(s - from);
+}
+
 /* "1-2" and "8.1": rows of CoNLL-U that are not words */
 static bool not_a_word(const struct word *id)
 {
-    size_t digits = 0;
-    while (digits < id->n && id->s[digits] >= '0' && id->s[digits] <= '9') digits++;
-    return digits && digits < id->n && (id->s[digits] == '-' || id->s[digits] == '.');
+    const char *end = id->s + id->n, *mark = id->s + digits(id->s, end), *second = mark + 1;
+    if (mark == id->s || mark == end || (*mark != '-' && *mark != '.')) return false;
+    /* empty nodes count from 1: "1.0" is a number that a table program wrote for the word 1 */
+    return second < end && *second != '0' && digits(second, end) == (size_t)(end - second);
 }
 
 static int cut(struct row *row, const char *s, const char *end)
@@ -120,9 +128,8 @@ static int spans(const struct tagged_rows *r, uint32_t *span, uint64_t *line)
             return err_set("tag \"%.*s\" among B- and I- tags; spans are written with B-, I- and O",
                            (int)t->n, t->s);
         }
-        /* t and before have equal lengths here, and B or I does not count */
-        bool same = before && span[i - 1] && before->n == t->n &&
-                    !memcmp(before->s + 2, t->s + 2, t->n - 2);
+        /* B or I does not count, and "O" is shorter than any t */
+        bool same = before && before->n == t->n && !memcmp(before->s + 2, t->s + 2, t->n - 2);
         span[i] = t->s[0] == 'I' && same ? number : ++number;
     }
     return any;

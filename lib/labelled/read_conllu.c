@@ -137,8 +137,10 @@ static int line_of(struct labelled_set *s, const struct labelled_options *o, str
         t->unusable = true;
         return labelled_refuse(s, o, line, BAD_LINE, field[0]);
     }
-    /* "8.1": an empty node, of the enhanced graph, that no text has */
-    if (strchr(field[ID], '.')) return 0;
+    /* "8.1": an empty node, of the enhanced graph, that no text has; they count from 1, and "1.0"
+     * is what a table program made of the word 1 */
+    const char *dot = strchr(field[ID], '.');
+    if (dot && dot[1] != '0') return 0;
     long first = strtol(field[ID], &end, 10), last = *end == '-' ? strtol(end + 1, &end, 10) : 0;
     bool range = last > 0;
     /* numbers are checked, since a lost line would shift heads and ranges; 100 bounds a damaged

@@ -244,7 +244,7 @@ sed -n 's/^derive-lang: \(.*held-out.*\)/\1/p' told > got; cat bits.N bits.V > w
 model() { printf '# isoglot order 1\n# labels ud2\n'; [ $# = 0 ] || printf '%b\n' "$@"; }
 for ((i = 0; i < 6000; i++)); do tree3; done > three
 L2=0.693147181 L3=1.09861229 L5=1.60943791
-model > empty.order
+model > empty.order; : > none.orm
 is "$($D --syn empty.order three |
     sort -u)" "a b H" "a class that the model does not have keeps its order"
 model 'N\tBI_DET_ADJ\t0' 'V\tBI_DET_ADJ\t0' > none.order
@@ -386,6 +386,26 @@ for bad in 'N\tXX_amod_det\t1' 'N\tBI_amod\t1' 'N\tBI_amod_det_amod\t1' 'N\tHI_a
     fails 1 'bad.order:[34]: ' derive-lang --syn bad.order three
 done
 fails 1 'no verb with one to six dependents' derive-lang --learn-order V <(tree3)
+# a text that has nothing to judge by, before anything is learnt
+fails 1 'no noun with one to six dependents in the text of --held-out' \
+    derive-lang --learn-order N --held-out /dev/null three
+fails 1 '^derive-lang: none.orm: holds no feature' derive-lang --import-orm N=none.orm < none.orm
+# what a table program made of the words 1 and 2 is no empty node, and no sentence without words
+row 1.0 a NOUN 2 nsubj > table; row 2.0 b VERB 0 root >> table
+fails 1 'table:1: ID is "1.0", not 1' derive-lang --inv -f conllu table
+# a byte order mark goes, and does not move with the first word
+M=$'\xEF\xBB\xBF'
+{ printf '%s' "$M"; tree3; } > mark
+same <($D --inv -f conllu --conllu-out mark) <(tree3 | $D --inv -f conllu --conllu-out)
+same <($D --learn-order N mark) <(tree3 | $D --learn-order N)
+same <(printf '%s0\ta\tO\n1\tb\tO\n' "$M" | $D --inv -f conll) <(printf '0\tb\tO\n1\ta\tO\n\n')
+# ... of each file
+is "$($D --inv -f conllu mark mark)" "$(printf 'H b a\nH b a')"
+# whatever read standard input second would find nothing
+for w in '--inv - -' '--syn -' '--syn none.order --substrate - -' '--learn-order N --held-out -' \
+    '--trans --types - --overlap 0' '--import-orm N=-,V=-'; do
+    fails 2 'standard input can be given only once' derive-lang $w
+done
 fails 1 'are more than the|is more than the' derive-lang --dict-share 0.9 --overlap 0.5 \
     --vocab vocab
 fails 2 '^derive-lang: --header takes one file' \

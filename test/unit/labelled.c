@@ -600,6 +600,14 @@ static void treebanks_are_checked(void **state)
     GOOD(ROW("1-1", "ab", "_", "_") GOOD_ROWS "\n" GOOD_ROWS "\n", .format = "conllu");
     assert_int_equal(problems_count(&set.problems, range), 1);
     is("conllu", 1);
+    /* empty nodes count from 1: "1.0" is the word 1 of a table program */
+    GOOD(ROW("1.0", "a", "X", "0") ROW("2.0", "b", "X", "1") "\n" ROW("0.1", "e", "_", "_")
+             ROW("1", "a", "X", "0") ROW("1.10", "e", "_", "_") ROW("2", "b", "X", "1") "\n",
+         .format = "conllu");
+    assert_int_equal(problems_count(&set.problems, range), 2);
+    is("conllu", 1);
+    assert_int_equal(set.v[0].words, 2);
+    GOOD(ROW("1-1", "ab", "_", "_") GOOD_ROWS "\n" GOOD_ROWS "\n", .format = "conllu");
     assert_int_equal(set.v[0].line, 5);
     GOOD(ROW("1-2", "ab", "_", "_") ROW("1", "a", "X", "0") ROW("2-3", "bc", "_", "_")
              ROW("2", "b", "X", "1") ROW("3", "c", "X", "1") "\n" GOOD_ROWS, .format = "conllu");
