@@ -236,6 +236,16 @@ static int check_by_data(const struct mix *x)
     return 0;
 }
 
+/* A run whose losses all have weight 0 would end as it began, in silence. */
+static int check_weights(const struct mix *x)
+{
+    for (int i = 0; i < x->n; i++)
+        /* straight lines between its points: nowhere more than at one of them */
+        for (int k = 0; k < x->m[i].weight.n; k++)
+            if (!x->m[i].silent && x->m[i].weight.at[k].value > 0) return 0;
+    return err_set("the weight of each loss of %s is 0: nothing would be learnt", x->asked);
+}
+
 int mix_choose(struct mix *x, const char *list, const char *ratio, const char *option,
                const char *value)
 {
@@ -254,6 +264,7 @@ int mix_choose(struct mix *x, const char *list, const char *ratio, const char *o
         } else if (check_rows(k->weight_row, k, x) < 0 || check_rows(k->o->options, k, x) < 0)
             return -1;
     }
+    if (check_weights(x) < 0) return -1;
     x->by_data = ratio && !strcmp(ratio, "by-data");
     return x->by_data ? check_by_data(x) : ratio ? read_ratio(x, ratio) : 0;
 }

@@ -33,8 +33,12 @@ static void defaults(void *self)
 
 static int open(void *self, struct setup *s)
 {
-    return s->text ? seq2seq_open(self, s)
-                   : err_set("objective denoise needs monolingual text: --train LANG=SHARD");
+    if (!s->text)
+        return err_set("objective denoise needs monolingual text: --train LANG=SHARD");
+    if (s->sentences && ((const struct denoise *)self)->tokens)
+        return err_set("--denoise-tokens is of batches by --tokens; with --batch %d those of "
+                       "denoising have as many sentences", s->sentences);
+    return seq2seq_open(self, s);
 }
 
 /* What a micro-batch has; of the plan, which asks what fewer --tokens would take. */

@@ -234,6 +234,8 @@ full "10 2" denoise src.token "${tune[@]}" --tokens 18
 full "15 2" denoise src.token "${tune[@]}" --tokens 20
 full "10 2" denoise src.token "${tune[@]}" --tokens 40 --denoise-tokens 9
 full "15 2" denoise src.token "${tune[@]}" --batch 3
+fails 1 '--denoise-tokens is of batches by --tokens; with --batch 3 those' "${tune[@]}" --batch 3 \
+    --denoise-tokens 9 --out none
 full "16 2" back dec.token "${tune[@]}" --tokens 20
 full "20 2" back dec.token "${tune[@]}" --tokens 21
 full "12 2" back dec.token "${tune[@]}" --batch 3

@@ -402,8 +402,16 @@ static void units_of_pmi_are_ngrams_of_the_list_and_words(void **state)
         taken[n]++;
     }
     assert_true(taken[2] && taken[3] && taken[4]);          /* 1 + 1 or 2; 3 or 1 + 2; 1 + 3 */
-    /* a word with an <unk> that may not be predicted is left alone, whatever it begins with */
+    /* of a stream's piece, which has no <s>, the first word may be masked like any other */
     k.how.select = 1;
+    for (uint64_t s = 0; s < 20; s++) {
+        struct masked_token out[12];
+        struct masking_text piece = { ids + 8, lang, 3 };
+        int n = masking_choose(&k, &piece, (struct rng_key){ 3, RNG_MASK, 1 }, s, out);
+        assert_int_equal(n, 3);
+        assert_int_equal(out[0].at, 0);
+    }
+    /* a word with an <unk> that may not be predicted is left alone, whatever it begins with */
     /* p6@@ <unk>, <unk>, w1 w2 w3, <unk>, w4 */
     ids[1] = ids[6]; ids[2] = ids[3] = ids[7] = VOCAB_UNK;
     ids[4] = id(v, "w1"); ids[5] = id(v, "w2"); ids[6] = id(v, "w3"); ids[8] = id(v, "w4");
@@ -449,6 +457,25 @@ static void lists_of_ngrams_are_read_or_refused(void **state)
     assert_true(first && ngram_lists_end(l, ngram_lists_next(l, first, id(v, "w2"))));
     assert_int_equal(ngram_lists_longest(l), 2);
     ngram_lists_free(l);
+    /* what is left out is said, where something is */
+    for (int out = 0; out < 2; out++) {
+        char *err = path_join(scratch_dir, "err"), said[5000] = "";
+        int old = dup(2);
+        assert_non_null(freopen(err, "w", stderr));
+        l = lists(v, w, out ? "w1 w2\nw1 zz\nw3 w4 w5\n" : "w1 w2\n");
+        fflush(stderr);
+        dup2(old, 2);
+        close(old);
+        FILE *f = fopen(err, "r");
+        said[fread(said, 1, sizeof said - 1, f)] = '\0';
+        fclose(f);
+        free(err);
+        assert_int_equal(ngram_lists_longest(l), out ? 3 : 2);
+        ngram_lists_free(l);
+        if (!out) assert_string_equal(said, "");
+        else assert_non_null(strstr(said, "/list: 1 of 3 n-grams have a token that the vocabulary "
+                                          "lacks\n"));
+    }
     static const char *const bad[][2] = {
         { "1.5\t9\tw1 w2\n", "list:1: a tab; give the n-grams alone" },
         { "w1 w2\np3@@ w3\n", "list:2: expected an n-gram of two words" },
@@ -645,6 +672,51 @@ static void a_dictionary_has_its_tokens_in_either_language(void **state)
         assert_true(p[0].hash >= 0 && p[1].hash >= 0 && p[0].hash != p[1].hash);
         switches_free(s);
     }
+    vocab_free(v);
+}
+
+/* Lines that are no pair; a score is a finite number of at most 63 bytes, since no double needs
+ * more. */
+static void lines_of_a_dictionary_are_refused(void **state)
+{
+    (void)state;
+    struct vocab *v = some_words();
+    char *path = path_join(scratch_dir, "bad"), arg[4200], text[200], want[4300];
+    const char *value[] = { arg };
+    struct strs dict = { .v = value, .n = 1 };
+    snprintf(arg, sizeof arg, "aa-bb=%s", path);
+    static const struct { const char *line; bool pair; } bad[] = {
+        { "w1", false }, { "", false }, { "\tw2", false }, { "w1\t", false }, { "\t\t1", false },
+        { "w1\t\t1", false }, { "w1\tw2\t", true }, { "w1\tw2\tx", true },
+        { "w1\tw2\t1x", true }, { "w1\tw2\t1\t2", true }, { "w1\tw2\tinf", true },
+        { "w1\tw2\tnan", true },
+        { "w1\tw2\t1234567890123456789012345678901234567890123456789012345678901234", true },
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        int n = snprintf(text, sizeof text, "w3\tw4\n%s\n", bad[i].line);
+        assert_int_equal(file_write(path, text, (size_t)n), 0);
+        assert_null(switches_read(&switch_defaults, &dict, trained, 3, v, take_note));
+        snprintf(want, sizeof want, "%s:2: %s", path,
+                 bad[i].pair ? "the score is not a number"
+                             : "expected \"source<TAB>target\"");
+        assert_string_equal(err_msg(), want);
+    }
+    static const char good[] = "w1\tw2\t123456789012345678901234567890123456789012345678901234567"
+                               "890123\r\nw1\tw3\t-1e-300\n";
+    assert_int_equal(file_write(path, good, sizeof good - 1), 0);
+    struct switches *s = switches_read(&switch_defaults, &dict, trained, 3, v, take_note);
+    assert_non_null(s);
+    switches_free(s);
+    static const struct { const char *dict, *said; } lists[] = {
+        { "aa-zz=bad", "--dict aa-zz=bad: language zz is not trained" },
+        { "aa-aa=bad", "--dict aa-aa=bad: has one language only" },
+    };
+    for (int i = 0; i < 2; i++) {
+        value[0] = lists[i].dict;
+        assert_null(switches_read(&switch_defaults, &dict, trained, 3, v, take_note));
+        assert_string_equal(err_msg(), lists[i].said);
+    }
+    free(path);
     vocab_free(v);
 }
 
@@ -947,6 +1019,7 @@ int main(void)
         cmocka_unit_test(marks_alone_are_words),
         cmocka_unit_test(translations_are_drawn_by_language_and_by_score),
         cmocka_unit_test(a_dictionary_has_its_tokens_in_either_language),
+        cmocka_unit_test(lines_of_a_dictionary_are_refused),
         cmocka_unit_test(rows_are_picked_between_two_shares),
         cmocka_unit_test(rows_are_picked_of_those_that_there_are),
         cmocka_unit_test(pairs_are_written_as_xlm_and_as_bert_write_them),

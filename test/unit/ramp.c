@@ -153,11 +153,10 @@ static void a_host_is_the_one_that_is_there_or_the_best(void **state)
     (void)state;
     static const char *const t[][2] = {
         { "a", "a:-1 " },
-        { "aux", "(a):-1 aux:0 " },                  /* a is better than b */
         { "aux,b", "b:-1 aux:0 " },                  /* which costs no pass more */
         { "b,aux,a", "b:-1 a:-1 aux:1 " },
         { "own", "(b):-1 own:0 " },
-        { "own,aux", "(b):-1 own:0 (a):-1 aux:2 " },
+        { "own,aux", "(b):-1 own:0 (a):-1 aux:2 " },     /* a is better than b */
         { "own,a,aux,b", "a:-1 b:-1 own:1 aux:0 " },
     };
     struct mix x;
@@ -175,6 +174,8 @@ static void a_host_is_the_one_that_is_there_or_the_best(void **state)
         { "gone", "unknown objective 'gone'" },
         { "a,b,a", "objective a is named twice" },
         { "aux,aux", "objective aux is named twice" },
+        /* its host's weight, which is 1, is not asked for */
+        { "aux", "the weight of each loss of --objective aux is 0: nothing would be learnt" },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(choose(&x, bad[i][0], NULL, bad[i][1]), -1);
