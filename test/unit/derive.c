@@ -27,11 +27,11 @@ static const char *words_of(const char *line, bool tokens)
     struct wordlist w = { 0 };
     char *to = text;
     *to = '\0';
-    if (wordlist_split(&w, line, strlen(line), tokens) < 0) return err_msg();
+    int status = wordlist_split(&w, line, strlen(line), tokens);
     for (size_t i = 0; i < w.n; i++)
         to += sprintf(to, "%s%.*s", i ? "|" : "", (int)w.v[i].n, w.v[i].s);
     wordlist_free(&w);
-    return text;
+    return status < 0 ? err_msg() : text;
 }
 
 static void a_word_goes_on_behind_two_at_signs(void **state)

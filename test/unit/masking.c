@@ -411,6 +411,17 @@ static void units_of_pmi_are_ngrams_of_the_list_and_words(void **state)
         assert_int_equal(n, 3);
         assert_int_equal(out[0].at, 0);
     }
+    /* of the first two that overlap, either one */
+    early = 0;
+    for (uint64_t s = 0; s < SENTENCES; s++) {
+        struct masked_token out[12];
+        struct masking_text piece = { ids + 4, lang, 4 };           /* w4 w5 p6@@ w6 */
+        int n = masking_choose(&k, &piece, (struct rng_key){ 3, RNG_MASK, 1 }, s, out);
+        assert_int_equal(n, 4);
+        assert_true((out[0].unit == out[1].unit) != (out[1].unit == out[2].unit));
+        early += out[0].unit == out[1].unit;
+    }
+    assert_true(abs(early - SENTENCES / 2) < 3 * sqrt(SENTENCES) / 2);
     /* a word with an <unk> that may not be predicted is left alone, whatever it begins with */
     /* p6@@ <unk>, <unk>, w1 w2 w3, <unk>, w4 */
     ids[1] = ids[6]; ids[2] = ids[3] = ids[7] = VOCAB_UNK;
@@ -675,6 +686,38 @@ static void a_dictionary_has_its_tokens_in_either_language(void **state)
     vocab_free(v);
 }
 
+/* A dictionary that is put together word by word, in any order and in several languages: each word
+ * is found, with the one translation that it has. */
+static void words_of_a_dictionary_come_in_any_order(void **state)
+{
+    (void)state;
+    struct switch_options o = switch_defaults;
+    o.rate = "1";
+    o.units = SWITCH_TOKEN;
+    for (int one_way = 0; one_way < 2; one_way++) {
+        struct switches *s = switches_new(3);
+        struct switch_count c = { 0 };
+        o.one_way = one_way;
+        for (uint32_t i = 0; i < 20; i++)           /* 7 i mod 20: all of 0..19 */
+            switches_add(s, &o, (int[]){ i % 2, 2 }, 10 + 7 * i % 20, 40 + i);
+        switches_settle(s, &o);
+        for (uint32_t i = 0; i < 20; i++) {
+            uint32_t word[2] = { 10 + 7 * i % 20, 40 + i };
+            int lang[2] = { i % 2, 2 };
+            for (int way = 0; way < 2; way++) {
+                struct switch_sentence x = { &word[way], &(bool){ false }, 1, lang[way], i, false };
+                struct switched out[2];
+                int n = switch_choose(s, &o, NULL, &x, (struct rng_key){ 5, RNG_SWITCH, 2 }, out,
+                                      &c);
+                assert_int_equal(n, !way || !one_way);
+                assert_false(switches_has(s, 1 - i % 2, word[way]));
+                if (n) assert_true(out[0].token == word[!way] && out[0].lang == lang[!way]);
+            }
+        }
+        switches_free(s);
+    }
+}
+
 /* Lines that are no pair; a score is a finite number of at most 63 bytes, since no double needs
  * more. */
 static void lines_of_a_dictionary_are_refused(void **state)
@@ -795,6 +838,11 @@ static void rows_are_picked_of_those_that_there_are(void **state)
     assert_int_equal(pick_rows("1", w, &x, key, any, NULL, at, &c), 3);
     assert_true(at[0] == 3 && at[1] == 4 && at[2] == 5);
     assert_true(c.tokens == 10 && c.free == 10 && c.known == 7 && c.switched == 5);
+    /* a piece whose word ends in the last row is no word */
+    const uint32_t short_one[] = { id(v, "w1"), id(v, "p7@@"), id(v, "w2") };
+    x.original = short_one, x.n = 3;
+    assert_int_equal(pick_rows("1", w, &x, key, any, NULL, at, &c), 1);
+    assert_int_equal(at[0], 0);
     double low, high;
     assert_int_equal(pick_bounds("0.25", "rate", &low, &high), 0);
     assert_true(low == 0.25 && high == 0.25);
@@ -1019,6 +1067,7 @@ int main(void)
         cmocka_unit_test(marks_alone_are_words),
         cmocka_unit_test(translations_are_drawn_by_language_and_by_score),
         cmocka_unit_test(a_dictionary_has_its_tokens_in_either_language),
+        cmocka_unit_test(words_of_a_dictionary_come_in_any_order),
         cmocka_unit_test(lines_of_a_dictionary_are_refused),
         cmocka_unit_test(rows_are_picked_between_two_shares),
         cmocka_unit_test(rows_are_picked_of_those_that_there_are),

@@ -219,6 +219,14 @@ static void what_they_need_is_that_of_all_who_were_chosen(void **state)
     assert_true(mix_weight(&x, 0, 9) == 1 && mix_weight(&x, 1, 2) == 0.5);
     assert_true(mix_weight(&x, 2, 0) == 0);
     mix_free(&x);
+    /* also of one alone */
+    assert_int_equal(choose(&x, "b", NULL, NULL), 0);
+    assert_int_equal(mix_dict(&x, 1), 0);
+    assert_int_equal(mix_dict(&x, 0), -1);
+    assert_int_equal(mix_period(&x), 3);
+    assert_true(mix_decoder(&x) && !mix_text(&x) && mix_has(&x, "b") && !mix_has(&x, "a"));
+    assert_int_equal(mix_pairs(&x, "parallel"), 0);
+    mix_free(&x);
 }
 
 /* Who takes part, step by step: '1' for each that does. */
