@@ -101,6 +101,10 @@ nest low "
             for (i = 1; i <= 8; i++) printf "%s%.9g", (i > 1 ? " " : ""), s[i]; print "" }' > want
     close <(sed 's/^/x /' got) <(sed 's/^/x /' want)
 done
+# by frequency, and where two are as frequent, by which came first
+printf 'in low to\nto w low\n' | embed -q --model run --lang aa --text - --of words |
+    cut -d ' ' -f 1 | tr '\n' ' ' > got
+is "$(cat got)" "4 low to in w "
 printf 'nest 3\nin 2\nlow 1\n' > some
 embed --model run --lang aa --text t3 --of words --words some > w 2> note
 is "$(cut -d ' ' -f 1 w | tr '\n' ' ')" "2 nest low "

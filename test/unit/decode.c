@@ -10,6 +10,7 @@
 #include "common/err.h"
 #include "common/mem.h"
 #include "common/thread.h"
+#include "lib/batch/seq2seq.h"
 #include "lib/model/decode.h"
 #include "test/unit/near.h"
 
@@ -115,6 +116,46 @@ static void translate(const int *which, int n, const struct decode_options *o, s
     for (int i = 0; i < n; i++) batch_add(&b, sources[which[i]], lengths[which[i]], 0, (uint64_t)i);
     assert_int_equal(decode(&m, &t, &b, 1, o, h), 0);
     batch_free(&b);
+}
+
+/* A training pass over two pairs: rows of both sides, the longest sentence of either, the decoder's
+ * rows through the output layer; and the loss that is told, smoothed or not, is -log p of each
+ * target by the sum above. */
+static void a_pass_of_pairs_is_the_sum_of_its_sentences(void **state)
+{
+    (void)state;
+    const uint32_t y[] = { 5, 7, 6, 5 };
+    for (int smooth = 0; smooth < 2; smooth++) {
+        struct seq2seq_options o = { .smoothing = smooth * 0.1 };
+        struct seq2seq_self self = { .o = &o };
+        struct seq2seq b = { 0 };
+        struct pass p = { .m = &m, .t = &t };
+        start(smooth, 3, NULL);
+        /* training without --mask-vocab has all words as candidates, specials too */
+        memset(allowed, 1, V);
+        double want = -log_p(0, y, 1, true, NULL) - log_p(1, y, 4, true, NULL);
+        seq2seq_add(&b, sources[0] + 1, 2, 0, y, 1, 1, 0);
+        seq2seq_add(&b, sources[1] + 1, 1, 0, y, 4, 1, 1);
+        /* not trained: without dropout */
+        tape_reset(&t, false);
+        assert_int_equal(seq2seq_forward(&self, &b, &p), 0);
+        seq2seq_loss(&self, &b, &p, "mt", 1);
+        assert_int_equal(p.rows, (4 + 3) + (2 + 5));
+        assert_int_equal(p.most_rows, 7);
+        assert_int_equal(p.longest, 5);
+        assert_int_equal(p.predicted, 7);
+        assert_int_equal(p.terms, 1);
+        assert_string_equal(p.term[0].name, "mt");
+        assert_int_equal(p.term[0].n, 7);
+        float nll[7];
+        double got = 0;
+        k->download(nll, p.term[0].x, sizeof nll);
+        assert_int_equal(k->sync(), 0);
+        for (int i = 0; i < 7; i++) got += nll[i];
+        assert_near(got, want, 1e-4 * want);
+        seq2seq_free(&b);
+        stop();
+    }
 }
 
 struct best { double score; uint32_t y[8]; int n; };
@@ -512,6 +553,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_cannot_be_counted_is_refused),
         cmocka_unit_test(a_translation_ends_at_its_limit),
         cmocka_unit_test(only_words_that_are_allowed_are_said),
+        cmocka_unit_test(a_pass_of_pairs_is_the_sum_of_its_sentences),
         cmocka_unit_test(an_early_end_finds_no_better_translations),
         cmocka_unit_test(fixed_positions_have_no_gradient),
     };

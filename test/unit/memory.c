@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,9 +58,9 @@ static void the_first_options_that_fit_are_said(void **state)
     /* ... and stay as they are where recomputing is enough */
     a.limit = 60 * MIB;
     advises(a, NULL, "; --recompute would need 58 MiB");
-    /* without a limit, what this machine has, here for each of two ranks: not 2 PiB */
-    a = (struct memory_ask){ .tokens = INT_MAX, .accumulate = 1, .here = 2 };
-    advises(a, NULL, "needs 2097152.0 GiB of memory for each rank here and may have ");
+    /* without a limit, what this machine has, here for each of two ranks: not a PiB */
+    a = (struct memory_ask){ .tokens = 1 << 30, .accumulate = 1, .here = 2 };
+    advises(a, NULL, "needs 1048576.0 GiB of memory for each rank here and may have ");
 }
 
 static void no_micro_batch_is_below_16_tokens_nor_one_of_more_than_1024(void **state)
