@@ -195,6 +195,45 @@ static void masking_is_80_10_10_of_15_percent_and_spares_specials(void **state)
     masked_free(&b);
 }
 
+/* A run of two sentences, of 2 and 3 tokens, which can be cut only between them: <s> a </s> b </s>
+ * with positions running on, types 0 and 1 (the first </s> is a's), either one first; without token
+ * types all are 0. Two of specials alone before it have no units. */
+static void a_document_is_two_segments_either_of_which_is_first(void **state)
+{
+    (void)state;
+    uint32_t ids[] = { 50, 51, 60, 61, 62 }, part[] = { 0, 2, 5 }, special = VOCAB_BOS;
+    struct corpus c = { .all = { .ids = ids, .tokens = 5 }, .part = part, .parts = 2 };
+    struct masker all = { .how = masking_defaults, .vocab = 1000 };
+    static const int32_t a_first[] = { VOCAB_BOS, 50, 51, VOCAB_EOS, 60, 61, 62, VOCAB_EOS },
+                         b_first[] = { VOCAB_BOS, 60, 61, 62, VOCAB_EOS, 50, 51, VOCAB_EOS };
+    int swapped = 0;
+    all.how.select = 1;
+    for (uint64_t i = 0; i < 400; i++) {
+        struct masked b = { 0 };
+        struct sample x = { ids, 5, 0, 7, i };
+        struct rng_key key = { 9, RNG_MASK, 1 };
+        int types = i % 2;
+        for (int k = 0; k < 2; k++)
+            masked_add(&b, &all, &(struct batch_part){ &special, 1, 7, 0, 0 }, 1, i, key);
+        masked_add_document(&b, &all, &c, &x, types, key);
+        assert_int_equal(b.input.n, 3);
+        assert_int_equal(b.input.rows, 10);
+        bool turned = b.swapped[2];
+        for (int k = 0; k < 8; k++) {
+            assert_int_equal(b.original[2 + k], (turned ? b_first : a_first)[k]);
+            assert_int_equal(b.input.pos[2 + k], k);
+            assert_int_equal(b.input.lang[2 + k], 7);
+            assert_int_equal(b.input.type[2 + k], types && k > (turned ? 4 : 3));
+        }
+        assert_int_equal(b.n, 5);
+        assert_int_equal(b.unit[0], 0);
+        assert_int_equal(b.units, 5);
+        swapped += turned;
+        masked_free(&b);
+    }
+    assert_in_range(swapped, 160, 240);              /* four standard deviations */
+}
+
 /* Sentence k is of language k and has 3 + 2 k tokens, masked as whole words; units are numbered
  * through the batch. A copy of sentences 1, 3 and 4 has what they had, at their new rows. */
 static void a_copy_of_sentences_has_what_was_predicted_of_them(void **state)
@@ -372,6 +411,9 @@ static void the_largest_masked_batch_is_closed_by_the_longest_sentence(void **st
     for (int i = 0; i < b.n; i++) assert_true(b.row[i] == i && b.masked[i]);
     assert_int_equal(masked_largest(&o, &b, NULL, 91), 0);       /* no empty one */
     assert_int_equal(b.input.n, 4);
+    assert_int_equal(masked_largest(&o, &b, NULL, 92), 0);       /* but one of a row */
+    assert_int_equal(b.input.n, 5);
+    assert_int_equal(b.input.rows, 91 + 30);
     o.masker.how.scheme = MASKING_WORD;
     assert_int_equal(masked_largest(&o, &b, NULL, 100), 0);
     assert_int_equal(b.n, 49);
@@ -607,6 +649,7 @@ int main(void)
         cmocka_unit_test(streams_cut_the_joined_sentences),
         cmocka_unit_test(a_text_whose_joined_tokens_do_not_fit_32_bits_is_refused),
         cmocka_unit_test(masking_is_80_10_10_of_15_percent_and_spares_specials),
+        cmocka_unit_test(a_document_is_two_segments_either_of_which_is_first),
         cmocka_unit_test(a_copy_of_sentences_has_what_was_predicted_of_them),
         cmocka_unit_test(pairs_are_read_and_written_between_their_specials),
         cmocka_unit_test(noise_moves_less_than_k_places_drops_and_blanks),
