@@ -15,6 +15,17 @@ static int open(void *self, struct setup *s)
     return 0;
 }
 
+static int open_span(void *self, struct setup *s)
+{
+    const struct headed_data *d = s->task;
+    if (open(self, s) < 0) return -1;
+    for (size_t i = 0; i < d->x.n; i++) {
+        state_sum(s->state, &d->x.v[i].start, sizeof d->x.v[i].start);
+        state_sum(s->state, &d->x.v[i].end, sizeof d->x.v[i].end);
+    }
+    return 0;
+}
+
 /* A class for each text or pair of texts: a head on the state of <s> (Devlin et al. 2019; PPA,
  * section 4.2). */
 const struct objective objective_class = {
@@ -48,6 +59,6 @@ const struct objective objective_span = {
     .used_by = OBJECTIVE_TASK,
     .self = sizeof(struct headed_self),
     .batch = &batch_headed,
-    .open = open,
+    .open = open_span,
     .make = headed_make
 };

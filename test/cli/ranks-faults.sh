@@ -46,6 +46,19 @@ differ "its training data" "${aa[@]}" --cooc counts2 --steps 3
 run=("${plain[@]}")
 differ "its vocabulary" --train aa=bb.shd --valid aa=bb.shd -v vocab2 --steps 3
 differ "its command line" "${aa[@]}" --steps 4
+# ... and of questions the place of an answer whose words stand twice
+asked() { printf '{"data":[{"paragraphs":[{"context":"w1 w2 w1 w3","qas":[{"id":"1",
+    "question":"w3","answers":[{"text":"w1","answer_start":%d}]}]}]}]}' $1 > at.$1.json; }
+asked 0; asked 6
+tokenize --settings --no-tokenize > words
+"${run[@]}" "${aa[@]}" --tokenizer words --steps 1 --warmup 1 --out base
+tune=(finetune -q --threads 1 --task qa --model base --steps 2 --warmup 1 --accumulate 2 --batch 1
+    --question 2 --stride 1 --longest 16)
+status=0
+pair "${tune[@]}" --train aa=at.0.json --valid aa=at.0.json --out qa -- \
+    "${tune[@]}" --train aa=at.6.json --valid aa=at.0.json --out qa > err 2>&1 || status=$?
+is $status 1; grep -q "^finetune: rank 1 of 2 .*its training data is not rank 0's" err ||
+    { cat err; fail "answers at another place"; }
 status=0; ranks 4 "${run[@]}" "${aa[@]}" --steps 3 --out no > err 2>&1 || status=$?
 is $status 1; says '4 ranks need as many micro-batches'
 status=0
