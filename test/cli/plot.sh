@@ -69,6 +69,11 @@ is "$(drawn 'moco lr' '')" moco
 is "$(drawn '' 'bleu chrf')" bleu
 is "$(drawn 'speed lr' 'chrf')" 'speed lr chrf'
 is "$(drawn 'mlm loss' 'bleu')" loss
+# the losses are those of all objectives
+all=$(sed -n '/^#define OBJECTIVES/,/^$/s/X(\([a-z]*\))/\n=\1\n/gp' \
+    "$TOP/lib/objective/table.h" | sed -n 's/^=//p' | xargs)
+[ "$(wc -w <<< "$all")" -ge 17 ] || fail "objectives: $all"
+is "$(drawn "lr $all" '')" "$all"
 # numbers
 plot curves runs/a -y bleu --tsv t.tsv > x.svg
 is "$(head -n 3 t.tsv)" "$(printf '%s\t%s\t%s\t%s\t%s\n' field run step value smoothed \
