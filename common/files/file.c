@@ -21,6 +21,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /* --- what must vanish ------------------------------------------------------------------------- */
@@ -858,14 +859,25 @@ int file_sweep(const char *dir)
     return r;
 }
 
+/* flock, for two seconds: who was killed a moment ago may still be in its last write, and a job
+ * begun again at once should go on. A second writer is told, and does not wait for hours. */
+static int lock_soon(int fd)
+{
+    for (int tries = 40; ; tries--) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0) return 0;
+        if (errno == EINTR) continue;
+        if (errno != EWOULDBLOCK || tries == 0) return -1;
+        nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
+    }
+}
+
 int dir_lock(const char *dir)
 {
     char *path = path_join(dir, ".lock");
     int fd = file_open_in_place(path, O_RDWR | O_CREAT), r = 0;
     char who[64] = "";
     if (fd < 0) r = -1;
-    /* a second writer is told, and does not wait for hours */
-    else if (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+    else if (lock_soon(fd) < 0) {
         if (errno == EWOULDBLOCK) {
             ssize_t n = io_read_at(fd, who, sizeof who - 1, 0);
             who[n > 0 ? strcspn(who, "\n") : 0] = '\0';

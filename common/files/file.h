@@ -119,7 +119,8 @@ void tmp_die(int sig);
  * cannot be read. */
 int file_sweep(const char *dir);
 
-/* A lock held until the process ends: -1 "another process (PID) is writing DIR" */
+/* A lock held until the process ends: -1 "another process (PID) is writing DIR" if that still
+ * holds it after two seconds */
 int dir_lock(const char *dir);
 
 /* --- folders ---------------------------------------------------------------------------------- */

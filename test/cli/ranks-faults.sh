@@ -112,12 +112,15 @@ died=0 tried=0
 every=1; [ -z "${ISOGLOT_TEST_SANITIZED-}" ] || every=7          # slow programs: fewer of them
 for n in $(seq 1 $every 40); do
     tried=$((tried + 1))
-    rm -rf at batches
+    rm -rf at batches pid.*
     status=0
-    ranks 2 bash -c 'if [ '$which_rank' = $(($1 % 2)) ]; then
+    ranks 2 bash -c 'echo $$ > pid.'"$which_rank"'
+        if [ '$which_rank' = $(($1 % 2)) ]; then
             export LD_PRELOAD=$0 KILL_AFTER=$((1 + $1 / 2)); fi; shift; exec "$@"' \
         "$killer" $n "${short[@]}" > err 2>&1 || status=$?
     [ $status = 0 ] || died=$((died + 1))
+    # mpirun does not wait for those that it kills
+    for pid in $(cat pid.*); do while kill -0 $pid 2> /dev/null; do sleep 0.02; done; done
     for c in at/checkpoints/step-*[0-9]; do
         [ ! -e "$c" ] || diff -r "$c" "all/at/checkpoints/${c##*/}" > diff.out ||
             fail "$c is not whole after change $n"

@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 #include "common/err.h"
 #include "common/files/file.h"
@@ -470,6 +471,30 @@ static void a_locked_folder_is_refused_to_others_with_the_holders_number(void **
     assert_non_null(strstr(err_msg(), want));
 }
 
+/* A run that is killed and begun again at once: the first may need a moment to be gone. */
+static void a_lock_whose_holder_is_ending_is_waited_for(void **state)
+{
+    (void)state;
+    int held[2];
+    assert_int_equal(dir_make("w"), 0);
+    assert_int_equal(pipe(held), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        if (dir_lock("w") < 0 || write(held[1], "", 1) != 1) _exit(9);
+        nanosleep(&(struct timespec){ .tv_nsec = 300000000 }, NULL);
+        _exit(0);
+    }
+    char c;
+    int status;
+    assert_int_equal(read(held[0], &c, 1), 1);
+    assert_int_equal(dir_lock("w"), 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    close(held[0]);
+    close(held[1]);
+}
+
 int main(void)
 {
     if (scratch_enter() < 0) return 1;
@@ -492,6 +517,7 @@ int main(void)
         cmocka_unit_test(paths_join_with_one_slash),
         cmocka_unit_test(a_temporary_file_has_no_name),
         cmocka_unit_test(a_locked_folder_is_refused_to_others_with_the_holders_number),
+        cmocka_unit_test(a_lock_whose_holder_is_ending_is_waited_for),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     scratch_leave();
