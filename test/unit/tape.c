@@ -203,7 +203,8 @@ static void a_matrix_with_keys_behind_its_queue_gives_infonce(void **state)
 
 /* --- dropout apart from training -------------------------------------------------------------- */
 
-static void dropped(struct world *w, bool train, bool dropout, float *got)
+/* Begins a pass with the rows that dropout is to be at. */
+static struct var *rows_to_drop(struct world *w, bool train, bool dropout)
 {
     uint64_t sample[ROWS];
     for (int i = 0; i < ROWS; i++) sample[i] = (uint64_t)(i / 4);
@@ -214,9 +215,13 @@ static void dropped(struct world *w, bool train, bool dropout, float *got)
     w->t.drop = (struct kern_drop){ .key = { 1, RNG_DROPOUT, 2 },
                                     .sample = tape_bytes(&w->t, sample, sizeof sample),
                                     .pos = tape_bytes(&w->t, pos, sizeof pos) };
-    struct var *x =
-        tape_embed(&w->t, tape_int32(&w->t, token, ROWS), NULL, NULL, ROWS, w->E, -1, -1, 1,
-                   NULL);
+    return tape_embed(&w->t, tape_int32(&w->t, token, ROWS), NULL, NULL, ROWS, w->E, -1, -1, 1,
+                      NULL);
+}
+
+static void dropped(struct world *w, bool train, bool dropout, float *got)
+{
+    struct var *x = rows_to_drop(w, train, dropout);
     w->k->download(got, tape_drop(&w->t, x)->v, ROWS * D * sizeof *got);
 }
 
@@ -242,6 +247,29 @@ static void a_pass_without_records_drops_what_a_trained_one_drops(void **state)
     assert_true(w.t.train && w.t.dropout);
     tape_reset(&w.t, false);
     assert_true(!w.t.train && !w.t.dropout);
+    world_free(&w);
+}
+
+/* In the midst of a trained pass: nothing is dropped and nothing recorded, and the pass goes on as
+ * if it had not been. */
+static void a_stretch_without_gradient_drops_and_records_nothing(void **state)
+{
+    (void)state;
+    struct world w;
+    float trained[ROWS * D], plain[ROWS * D], aside[ROWS * D], after[ROWS * D];
+    world_init(&w);
+    dropped(&w, true, true, trained);
+    dropped(&w, false, false, plain);
+    struct var *x = rows_to_drop(&w, true, true);
+    int records = w.t.n;
+    struct tape_no_grad stretch = tape_no_grad_begin(&w.t);
+    w.k->download(aside, tape_drop(&w.t, x)->v, sizeof aside);
+    assert_int_equal(w.t.n, records);
+    tape_no_grad_end(&w.t, &stretch);
+    assert_true(w.t.train && w.t.dropout);
+    w.k->download(after, tape_drop(&w.t, x)->v, sizeof after);
+    assert_memory_equal(aside, plain, sizeof aside);
+    assert_memory_equal(after, trained, sizeof after);
     world_free(&w);
 }
 
@@ -363,6 +391,7 @@ int main(void)
         cmocka_unit_test(a_mixture_of_one_word_is_the_word),
         cmocka_unit_test(gradients_are_whole_after_the_record_that_is_said),
         cmocka_unit_test(a_pass_without_records_drops_what_a_trained_one_drops),
+        cmocka_unit_test(a_stretch_without_gradient_drops_and_records_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
