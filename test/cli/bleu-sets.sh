@@ -51,6 +51,12 @@ for f in src ref-A ref-B ref-C; do echo "$f of the test set" > wmt21/AB/wmt21_AB
 for f in ref-A:100.0 ref-B:100.0 ref-C:66.9; do
     is "$(echo "${f%:*} of the test set" | bleu -b -t wmt21/AB -l en-de)" "${f#*:}"
 done
+# any letter and digit is part of a name: WMT's of 2019 and 2020, and the ends of the alphabet
+for set in wmt19 wmt20 AZaz09; do
+    mkdir $set
+    for f in src ref; do echo "$f of the set $set" > $set/$set.za-AZ.$f; done
+    is "$(echo "ref of the set $set" | bleu -b -t $set -l za-AZ)" 100.0
+done
 # a folder of sacreBLEU's serves where the other has no such set
 mkdir none none/wmt22; cp wmt13/wmt13.en-de.ref none/wmt22/wmt22.en-ru.src
 cp wmt13/wmt13.en-de.ref none/wmt22/wmt22.en-ru.ref-A
