@@ -8,6 +8,10 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#ifdef MEM_ADDRESS_SANITIZER
+#include <sanitizer/asan_interface.h>
+#endif
+
 enum { HUGE_PAGE = 2 << 20 };
 
 /* Not exit(): it would close libraries under threads that are at work in them. */
@@ -97,18 +101,51 @@ void *mem_alloc_huge(size_t bytes)
     return p;
 }
 
-void mem_room(void *p, size_t *cap, size_t need, size_t size)
+/* AddressSanitizer knows what was allocated, and not how much of it was asked for: an element too
+ * many is one that it does not see. So the rest of an array is closed to it until it is asked for.
+ * p [cap bytes]: `had` of them were there before it grew. */
+static void close_rest(char *p, size_t need, size_t had, size_t cap)
 {
-    if (need <= *cap) return;
+#ifdef MEM_ADDRESS_SANITIZER
+    if (cap > had) __asan_poison_memory_region(p + had, cap - had);
+    if (!need || !__asan_address_is_poisoned(p + need - 1)) return;
+    /* What is closed is an end of the array: where it begins is halved down to, for arrays that
+     * grow one by one are opened as often. */
+    size_t open = 0, closed = need - 1;
+    while (open < closed) {
+        size_t mid = open + (closed - open) / 2;
+        if (__asan_address_is_poisoned(p + mid)) closed = mid; else open = mid + 1;
+    }
+    __asan_unpoison_memory_region(p + open, need - open);
+#else
+    (void)p; (void)need; (void)had; (void)cap;
+#endif
+}
+
+static void room(void *p, size_t *cap, size_t need, size_t size, bool zero)
+{
+    void *a;
+    memcpy(&a, p, sizeof a);      /* p is some T **: copied, for its type is not known here */
+    if (need <= *cap) {
+        close_rest(a, need * size, *cap * size, *cap * size);
+        return;
+    }
     /* By half: the total copied stays proportional to the final size. */
     size_t more = *cap + *cap / 2;
     if (more < need) more = need;
     if (more < 8) more = 8;
-    void *a;
-    memcpy(&a, p, sizeof a);      /* p is some T **: copied, for its type is not known here */
     a = mem_grow(a, more, size);
     memcpy(p, &a, sizeof a);
+    if (zero) memset((char *)a + *cap * size, 0, (more - *cap) * size);
+    close_rest(a, need * size, *cap * size, more * size);
     *cap = more;
+}
+
+void mem_room(void *p, size_t *cap, size_t need, size_t size) { room(p, cap, need, size, false); }
+
+void mem_room_zero(void *p, size_t *cap, size_t need, size_t size)
+{
+    room(p, cap, need, size, true);
 }
 
 void mem_columns(size_t *cap, size_t need, int n, const struct mem_column *c)

@@ -4,8 +4,17 @@
  * the size first, code with a budget uses malloc and handles NULL itself. */
 #ifndef COMMON_MEM_H
 #define COMMON_MEM_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+
+#ifdef __SANITIZE_ADDRESS__             /* gcc's name, and clang's question */
+#define MEM_ADDRESS_SANITIZER
+#elif defined __has_feature
+#if __has_feature(address_sanitizer)
+#define MEM_ADDRESS_SANITIZER
+#endif
+#endif
 
 void *mem_alloc(size_t bytes);                       /* uninitialised */
 void *mem_zero(size_t count, size_t size);           /* zeroed; count * size is checked */
@@ -24,8 +33,22 @@ _Noreturn void mem_none(size_t bytes);
 _Noreturn void mem_end(const char *why);
 
 /* Makes room for `need` elements in *p (capacity *cap), growing by half or more.
- *   int *a = NULL; size_t n = 0, cap = 0;  mem_room(&a, &cap, n + 1, sizeof *a);  */
+ *   int *a = NULL; size_t n = 0, cap = 0;  mem_room(&a, &cap, n + 1, sizeof *a);
+ * What was never asked for is not to be read or written, whatever the capacity: AddressSanitizer
+ * ends a program that does. */
 void mem_room(void *p, size_t *cap, size_t need, size_t size);
+/* The same, and what is new is zeros, also that which is asked for later. */
+void mem_room_zero(void *p, size_t *cap, size_t need, size_t size);
+/* Must mem_room be called? For inline functions that would call it for each element. */
+static inline bool mem_short(size_t cap, size_t need)
+{
+#ifdef MEM_ADDRESS_SANITIZER
+    (void)cap; (void)need;
+    return true;
+#else
+    return need > cap;
+#endif
+}
 /* The same for n arrays that grow together and share one capacity:
  *   mem_columns(&cap, n + 1, 2, (struct mem_column[]){ MEM_COLUMN(a), MEM_COLUMN(b) });  */
 struct mem_column { void *p; size_t size; };

@@ -28,7 +28,7 @@ struct job {
 
 static inline void room(struct bytes *b, size_t more)
 {
-    if (b->cap - b->n < more) mem_room(&b->p, &b->cap, b->n + more, 1);
+    if (mem_short(b->cap, b->n + more)) mem_room(&b->p, &b->cap, b->n + more, 1);
 }
 
 static inline void append(struct bytes *b, const char *s, size_t n)

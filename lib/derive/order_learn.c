@@ -135,13 +135,9 @@ static void put(struct gradient *g, struct order_weights *w, enum order_kind kin
     for (int i = 0; i < 3; i++) {
         /* true of all orders: what rounding leaves of a gradient of 0 would be a whole step */
         if (kind == ORDER_PRE && a->symbol[i] == b->symbol[i]) continue;
-        size_t at = order_index(w, order_pair(kind, a->symbol[i], b->symbol[i])), had = g->cap_sum;
-        mem_room(&g->sum, &g->cap_sum, at + 1, sizeof *g->sum);
-        /* mem_room leaves new room as it is */
-        for (; had < g->cap_sum; had++) g->sum[had] = 0;
-        had = g->cap_in;
-        mem_room(&g->in, &g->cap_in, at + 1, sizeof *g->in);
-        for (; had < g->cap_in; had++) g->in[had] = false;
+        size_t at = order_index(w, order_pair(kind, a->symbol[i], b->symbol[i]));
+        mem_room_zero(&g->sum, &g->cap_sum, at + 1, sizeof *g->sum);
+        mem_room_zero(&g->in, &g->cap_in, at + 1, sizeof *g->in);
         g->sum[at] += amount;
         if (g->in[at]) continue;
         g->in[at] = true;
@@ -208,9 +204,7 @@ static void add_node(struct gradient *g, struct order_weights *w, const struct n
 static void step(struct gradient *g, struct order_weights *w, double **squares, size_t *cap)
 {
     /* add_node gave numbers to features it met first: w->n may have grown since the last step */
-    size_t had = *cap;
-    mem_room(squares, cap, w->n, sizeof **squares);
-    for (; had < *cap; had++) (*squares)[had] = 0;
+    mem_room_zero(squares, cap, w->n, sizeof **squares);
     for (size_t i = 0; i < g->n; i++) {
         uint32_t f = g->touched[i];
         double d = g->sum[f] / BATCH;

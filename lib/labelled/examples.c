@@ -12,7 +12,7 @@
 /* Memory that examples are encoded in, reused from one to the next. */
 struct example_room {
     struct encoded side[2], *word;
-    size_t word_cap;
+    size_t words, word_cap;             /* words: those that have been encoded into */
     struct rows rows;
     struct tag_parts parts;
     struct windows windows;
@@ -24,7 +24,7 @@ void example_source_free(struct example_source *s)
     if (!m) return;
     encoded_free(&m->side[0]);
     encoded_free(&m->side[1]);
-    for (size_t i = 0; i < m->word_cap; i++) encoded_free(&m->word[i]);
+    for (size_t i = 0; i < m->words; i++) encoded_free(&m->word[i]);
     free(m->word);
     rows_free(&m->rows);
     tag_parts_free(&m->parts);
@@ -90,10 +90,9 @@ static int encode_words(struct examples *x, struct labelled_set *of, const struc
                         struct example_source *from)
 {
     struct example_room *m = from->room;
-    size_t had = m->word_cap;
     mem_room(&m->word, &m->word_cap, (size_t)e->words, sizeof *m->word);
     /* mem_room does not clear: encoded_free and encoder_text_encode rely on zeros */
-    for (size_t i = had; i < m->word_cap; i++) m->word[i] = (struct encoded){ 0 };
+    while (m->words < (size_t)e->words) m->word[m->words++] = (struct encoded){ 0 };
     for (int i = 0; i < e->words; i++) {
         size_t n = strlen(e->word[i]);
         if (encoder_text_encode(from->encoder[0], e->word[i], n, &m->word[i]) < 0) return -1;

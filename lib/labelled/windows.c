@@ -152,9 +152,8 @@ void rows_pair(struct rows *r, const struct encoded *a, const struct encoded *b,
 
 static struct tag_part *new_part(struct tag_parts *p, int first)
 {
-    size_t had = p->cap;
     mem_room(&p->v, &p->cap, (size_t)p->n + 1, sizeof *p->v);
-    for (size_t i = had; i < p->cap; i++) p->v[i] = (struct tag_part){ 0 };
+    if (p->n == p->made) p->v[p->made++] = (struct tag_part){ 0 };
     struct tag_part *x = &p->v[p->n++];
     x->rows.n = x->words = 0;
     x->first = first;
@@ -193,7 +192,7 @@ void rows_tagged(struct tag_parts *p, const struct encoded *word, int words, int
 
 void tag_parts_free(struct tag_parts *p)
 {
-    for (size_t i = 0; i < p->cap; i++) {
+    for (int i = 0; i < p->made; i++) {
         rows_free(&p->v[i].rows);
         free(p->v[i].row);
     }
@@ -209,9 +208,8 @@ static struct encoded part_of(const struct encoded *x, int first, int n)
 
 static struct window *new_window(struct windows *w)
 {
-    size_t had = w->cap;
     mem_room(&w->v, &w->cap, (size_t)w->n + 1, sizeof *w->v);
-    for (size_t i = had; i < w->cap; i++) w->v[i] = (struct window){ 0 };
+    if (w->n == w->made) w->v[w->made++] = (struct window){ 0 };
     return &w->v[w->n++];
 }
 
@@ -264,7 +262,7 @@ int windows_make(struct windows *w, const struct window_options *o, const struct
 
 void windows_free(struct windows *w)
 {
-    for (size_t i = 0; i < w->cap; i++) rows_free(&w->v[i].rows);
+    for (int i = 0; i < w->made; i++) rows_free(&w->v[i].rows);
     free(w->v);
     *w = (struct windows){ 0 };
 }

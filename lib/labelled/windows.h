@@ -74,7 +74,8 @@ struct tag_part {
     int *row;                        /* [words] where each word's tag is */
     size_t row_cap;
 };
-struct tag_parts { struct tag_part *v; int n; size_t cap; };
+/* made: those that have memory, which the next words are put into */
+struct tag_parts { struct tag_part *v; int n, made; size_t cap; };
 /* word [words]: the encoded words. longest >= 3. */
 void rows_tagged(struct tag_parts *p, const struct encoded *word, int words, int longest);
 void tag_parts_free(struct tag_parts *p);
@@ -96,7 +97,7 @@ struct window {
     int first, tokens;               /* the context's tokens first .. first + tokens - 1 */
     int start, end;                  /* target rows; 0, 0: the answer is not wholly in it */
 };
-struct windows { struct window *v; int n; size_t cap; };
+struct windows { struct window *v; int n, made; size_t cap; };       /* made: as tag_parts */
 struct answer_place { size_t from, to; };        /* bytes of the context's text */
 
 /* Replaces *w. answer NULL: none is known, or there is none. The

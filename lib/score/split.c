@@ -1,5 +1,4 @@
 #include "lib/score/split.h"
-#include "common/mem.h"
 #include <string.h>
 
 void token_spans_grow(struct token_spans *s)

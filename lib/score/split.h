@@ -2,6 +2,7 @@
  * on bytes) or Unicode (Python's str.split). */
 #ifndef SCORE_SPLIT_H
 #define SCORE_SPLIT_H
+#include "common/mem.h"
 #include "lib/score/ngram.h"
 
 /* A growing array of tokens; start with zeros, reuse freely, free(v) at the end. */
@@ -9,7 +10,7 @@ struct token_spans { struct span *v; size_t n, cap; };
 void token_spans_grow(struct token_spans *s);
 static inline void token_spans_put(struct token_spans *s, const char *p, size_t n)
 {
-    if (s->n == s->cap) token_spans_grow(s);
+    if (mem_short(s->cap, s->n + 1)) token_spans_grow(s);
     s->v[s->n++] = (struct span){ p, n };
 }
 

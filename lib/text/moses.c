@@ -73,7 +73,7 @@ struct moses_work *moses_work_new(void) { return mem_zero(1, sizeof(struct moses
 void moses_work_free(struct moses_work *w)
 {
     if (!w) return;
-    for (size_t i = 0; i < w->cap_keep; i++) tbuf_free(&w->keep[i]);
+    for (size_t i = 0; i < w->most_keep; i++) tbuf_free(&w->keep[i]);
     free(w->keep);
     free(w->a.p);
     free(w->b.p);

@@ -8,7 +8,7 @@
 struct cps { uint32_t *p; size_t n, cap; };
 static inline void cps_put(struct cps *b, uint32_t c)
 {
-    if (b->n == b->cap) mem_room(&b->p, &b->cap, b->n + 1, sizeof *b->p);
+    if (mem_short(b->cap, b->n + 1)) mem_room(&b->p, &b->cap, b->n + 1, sizeof *b->p);
     b->p[b->n++] = c;
 }
 
@@ -38,7 +38,7 @@ struct moses_work {
     struct cps a, b;
     struct tbuf raw, word;
     struct tbuf *keep;                       /* protected strings of the line */
-    size_t n_keep, cap_keep;
+    size_t n_keep, most_keep, cap_keep;     /* most_keep: of the lines so far */
 };
 
 /* The apostrophe rules over w->a (with w->b as scratch). */

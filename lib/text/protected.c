@@ -250,12 +250,9 @@ int protected_find(const struct protected *p, struct moses_work *w, const char *
                     "%s: pattern %zu matches the empty text in this line; let it match a character",
                     p->path, i + 1);
             }
-            if (w->n_keep == w->cap_keep) {
-                size_t old = w->cap_keep;
-                mem_room(&w->keep, &w->cap_keep, w->n_keep + 1, sizeof *w->keep);
-                memset(w->keep + old, 0, (w->cap_keep - old) * sizeof *w->keep);
-            }
+            mem_room_zero(&w->keep, &w->cap_keep, w->n_keep + 1, sizeof *w->keep);
             struct tbuf *k = &w->keep[w->n_keep++];
+            if (w->n_keep > w->most_keep) w->most_keep = w->n_keep;
             k->n = 0;
             tbuf_add(k, t + at[2], at[3] - at[2]);
             left -= at[2 * tail];

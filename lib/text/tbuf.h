@@ -11,7 +11,7 @@ struct tbuf { char *p; size_t n, cap; };
  * wrote. */
 static inline char *tbuf_room(struct tbuf *b, size_t more)
 {
-    if (!b->p || b->cap - b->n < more) mem_room(&b->p, &b->cap, b->n + more + !more, 1);
+    if (!b->p || mem_short(b->cap, b->n + more)) mem_room(&b->p, &b->cap, b->n + more + !more, 1);
     return b->p + b->n;
 }
 static inline void tbuf_add(struct tbuf *b, const void *s, size_t n)
