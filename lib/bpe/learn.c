@@ -489,8 +489,8 @@ int bpe_learn(const struct counted_word *words, size_t n, const struct learn_opt
     }
     if (o->total_symbols) merges -= characters;
     count_pairs(&l);
-    /* the heap begins with pairs of a sixteenth of the highest count */
-    l.warm = l.min_count;
+    /* the heap begins with pairs of a sixteenth of the highest count; those below min_count never
+     * come up */
     for (size_t p = 0; p < l.pairs; p++)
         if (l.pair[p].count / 16 > l.warm) l.warm = l.pair[p].count / 16;
     for (size_t p = 0; p < l.pairs; p++) queue_pair(&l, (uint32_t)p);

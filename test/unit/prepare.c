@@ -47,6 +47,7 @@ static void segments_of_sgm(void **state)
         { "<seg i>a</seg><seg j> \n", "a\n" },
         { "<seg i>a</seg><seg j>\nb</seg>\n", "a</seg><seg j>b\n" },
         { "<seg i>a</seg><seg>\n", "a\n" },
+        { "<seg i>a</seg><seg>\n<seg j>b</seg>\n", "a\nb\n" },
         { "<seg<seg>\na</seg>\n", "a\n" },
         { "<seg i>\r\na\r\n</seg>\r\n", "a\n" },
         { "", "" },
