@@ -109,8 +109,8 @@ static void close_rest(char *p, size_t need, size_t had, size_t cap)
 #ifdef MEM_ADDRESS_SANITIZER
     if (cap > had) __asan_poison_memory_region(p + had, cap - had);
     if (!need || !__asan_address_is_poisoned(p + need - 1)) return;
-    /* What is closed is an end of the array: where it begins is halved down to, for arrays that
-     * grow one by one are opened as often. */
+    /* The closed part is the end of the array. Where it begins is found by halving: an array that
+     * grows by one element at a time is opened at each. */
     size_t open = 0, closed = need - 1;
     while (open < closed) {
         size_t mid = open + (closed - open) / 2;
