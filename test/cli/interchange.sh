@@ -82,7 +82,15 @@ for l in bert xlm-roberta xlm; do
     ckpt export --to $l -o one.$l onerun 2> notes
     is "$(cut -c 7-50 notes)" "$([ $l = xlm ] || printf '%.44s' \
         "$l's prediction head is a transformation that this model lacks")"
+    # and nothing of a head is there
+    is "$(grep -aoE '"(lm_head|cls|pred_layer)[a-z_.]*"' one.$l/model.safetensors || true)" \
+        "$([ $l != xlm ] || echo '"pred_layer.proj.bias"')"
 done
+# a tokeniser of more tokens than the table has rows
+n=$(wc -l < hf/vocab.txt); cp -r hf short
+sed -i "s/\"vocab_size\":\s*[0-9]*/\"vocab_size\": $((n - 1))/" short/config.json
+fails 1 "^ckpt: short/config.json: \"vocab_size\" is $((n - 1)), but the tokeniser has ids up to "\
+"$((n - 1))\$" ckpt import -o none short
 # its tokenizer.json reads what stands between spaces, framed as the layout has it: XLM's specials
 # are 0 to 4, and BERT's [PAD] [UNK] [CLS] [SEP] [MASK]; there a second text has a type of its own
 ckpt export -q --to bert --src aa -o plainbert plainrun
