@@ -20,10 +20,7 @@ static size_t room(size_t n) { return (n + 63) / 64 * 64; }
 
 int params_add(struct params *ps, const char *name, int rows, int cols, bool decay)
 {
-    if (ps->n == ps->cap) {
-        ps->cap = ps->cap ? 2 * ps->cap : 64;
-        ps->p = mem_grow(ps->p, (size_t)ps->cap, sizeof *ps->p);
-    }
+    mem_room(&ps->p, &ps->cap, (size_t)ps->n + 1, sizeof *ps->p);
     struct param *p = &ps->p[ps->n];
     memset(p, 0, sizeof *p);
     /* the longest, head.NAME.dense.weight, has 49 bytes at most */

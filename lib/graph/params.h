@@ -25,7 +25,7 @@ struct param {
 
 struct params {
     const struct kernels *k;
-    struct param *p; int n; int cap;
+    struct param *p; int n; size_t cap;
     size_t total;                /* floats, padding included (padding is 0 and stays 0) */
     float *value, *grad;         /* [total] */
     float *m, *v;                /* [moments]; like grad NULL in a model that is only used */

@@ -134,11 +134,7 @@ static void make_room(struct ngram *g, size_t tokens)
         }
         free(old);
     }
-    /* half as much again, so that growing references do not grow it each time */
-    if (grams > g->nodes_cap) {
-        g->nodes_cap = grams + grams / 2;
-        g->node = mem_grow(g->node, g->nodes_cap, sizeof *g->node);
-    }
+    mem_room(&g->node, &g->nodes_cap, grams, sizeof *g->node);
 }
 
 static inline uint32_t new_node(struct ngram *g)
