@@ -267,9 +267,9 @@ static int paragraph(struct work *w, const char *s, size_t n, struct lines_at *a
     uint32_t *order = order_begin(w, w->rows.n);
     int status = d->order ? syntax(w, order, at) : 0;
     if (status < 0) return -1;
-    /* after syntax: reorder_words permutes the order that it finds */
-    if (status == 0 && reorders(d)) {
+    if (status == 0) {
         const struct reorder r = how(d);
+        /* after syntax: reorder_words permutes the order that it finds, or leaves it */
         row_words(w);
         reorder_words(&r, w->words.v, order, w->rows.n, w->sentence, DRAW_FIRST);
     }

@@ -34,7 +34,7 @@ size_t memory_now(void)
     return (size_t)pages * (size_t)sysconf(_SC_PAGESIZE);
 }
 
-size_t memory_limit(void) { return memory_now() + (size_t)granted_memory_left(); }
+size_t memory_share(size_t here) { return memory_now() + (size_t)granted_memory_left() / here; }
 
 int memory_plan_open(struct model *m, struct tape *t)
 {
@@ -113,9 +113,8 @@ static void advice(const struct memory_ask *a, size_t limit, char *to, size_t si
 
 int memory_check(const struct memory_ask *a, struct memory_need *need)
 {
-    size_t here = a->here > 1 ? (size_t)a->here : 1, now = memory_now();
-    /* ranks of one machine share what is free */
-    size_t limit = a->limit ? a->limit : now + (memory_limit() - now) / here;
+    size_t here = a->here > 1 ? (size_t)a->here : 1;
+    size_t limit = a->limit ? a->limit : memory_share(here);
     char all[32], there[32], device[32], room[32], s[5][32], what[256], each[96] = "";
     char on_device[64] = "";
     if (a->plan(a->ctx, a->tokens, a->recompute, need) < 0) return -1;

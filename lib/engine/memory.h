@@ -22,9 +22,9 @@ struct memory_need {
 size_t memory_total(const struct memory_need *n);    /* the host's */
 size_t memory_device(const struct memory_need *n);   /* the device's own, 0 where it has none */
 
-/* What this process may have resident: of what the machine has free now and what a cgroup or
- * ulimit -v leaves, the least. */
-size_t memory_limit(void);
+/* What this process may have resident where `here` ranks of one machine share what is free: what it
+ * has now and its share of what the machine has free, or a cgroup or ulimit -v leaves, the least. */
+size_t memory_share(size_t here);
 /* resident now; 0 if the system does not tell */
 size_t memory_now(void);
 
@@ -40,7 +40,7 @@ struct memory_ask {
     int batch;                   /* --batch, where examples are counted and not tokens; 0: tokens */
     bool recompute;
     int here;                    /* processes of this run on this machine */
-    size_t limit;                                    /* of each; 0: its share of memory_limit */
+    size_t limit;                                    /* of each; 0: memory_share */
     int (*plan)(void *ctx, int tokens, bool recompute, struct memory_need *need);
     void *ctx;
 };

@@ -155,6 +155,10 @@ wrong 'head tanh is for nli, pairs and class' --model base --task tag --head tan
 wrong 'stride, .* are for qa and span' --model base "${nli[@]}" --stride 7
 wrong 'words fused is for tag' --model base "${nli[@]}" --words fused
 # an option that would change nothing is refused, and with it files that nobody would read
+for o in --parallel --pseudo; do
+    wrong 'parallel and --pseudo belong to translation; give --train LANG=FILE' --model base \
+        "${nli[@]}" $o xa-xb=tok.xa,tok.xb
+done
 wrong 'csv is for files with columns, which qa and span have not' --model base --task qa --csv \
     --train xa=s/qa.train.xa.json
 wrong 'skip is for nli, pairs and class' --model base --task tag --skip NS \

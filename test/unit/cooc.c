@@ -1245,8 +1245,11 @@ static void a_plan_divides_the_memory(void **state)
     assert_int_equal(plan_make(&p, &o, 1000, 0, 0), 0);
     long double mass = 0;
     for (uint32_t d = 1; d <= 23; d++) mass += 2 * (long double)o.scheme.weight[d];
-    assert_true((long double)p.segments * p.segment_tokens * mass < 0x1p62L);
-    assert_true((long double)(p.segments + 40) * p.segment_tokens * mass > 0x1p61L);
+    /* with those that the threads fill, as above: no segment more would have room below 2^62 */
+    size_t tokens = p.segment_tokens - 4 * 23, all = p.segments + 6 + (11 * p.piece + tokens - 1)
+                                                                          / tokens;
+    assert_true((long double)(all * tokens) * mass <= 0x1p62L);
+    assert_true((long double)((all + 1) * tokens) * mass > 0x1p62L);
 }
 
 static void groups_cover_every_id_once(void **state)

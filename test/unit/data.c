@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 #include "common/err.h"
 #include "common/mem.h"
 #include "lib/data/inputs.h"
@@ -205,6 +206,35 @@ static void each_pair_that_fits_comes_once_an_epoch(void **state)
 }
 
 /* --- corpora ---------------------------------------------------------------------------------- */
+
+/* The sum of pairs that ranks compare: XXH3 of each side's tokens, then of where its sentences end,
+ * each with the sum before as its seed. So another token is another sum, on either side, and so are
+ * the same tokens cut otherwise. */
+static void pairs_are_summed_with_their_tokens(void **state)
+{
+    (void)state;
+    uint32_t ids[2][3] = { { 7, 8, 9 }, { 10, 11, 12 } }, at[2][3] = { { 0, 1, 3 }, { 0, 2, 3 } };
+    uint64_t sums[5], want = 0;
+    for (int changed = 0; changed < 5; changed++) {
+        struct pairs p = { 0 };
+        struct state s = { .summed = true };
+        for (int i = 0; i < 2; i++)
+            p.side[i] = (struct shard_block){ .ids = ids[i], .at = at[i], .sentences = 2,
+                                              .tokens = 3 };
+        if (changed == 1 || changed == 2) ids[changed - 1][2]++;
+        if (changed >= 3) at[changed - 3][1] ^= 3;
+        pairs_sum(&p, &s);
+        if (changed == 1 || changed == 2) ids[changed - 1][2]--;
+        if (changed >= 3) at[changed - 3][1] ^= 3;
+        sums[changed] = s.data;
+        for (int i = 0; i < changed; i++) assert_true(sums[i] != sums[changed]);
+    }
+    for (int i = 0; i < 2; i++) {
+        want = XXH3_64bits_withSeed(ids[i], sizeof ids[i], want);
+        want = XXH3_64bits_withSeed(at[i], sizeof at[i], want);
+    }
+    assert_true(sums[0] == want);
+}
 
 static void corpora_are_drawn_by_a_power_of_their_sizes(void **state)
 {
@@ -483,6 +513,7 @@ int main(void)
         cmocka_unit_test(streams_are_cut_into_equal_pieces),
         cmocka_unit_test(a_share_of_the_pairs_is_drawn_once),
         cmocka_unit_test(each_pair_that_fits_comes_once_an_epoch),
+        cmocka_unit_test(pairs_are_summed_with_their_tokens),
         cmocka_unit_test(corpora_are_drawn_by_a_power_of_their_sizes),
         cmocka_unit_test(words_are_of_a_language_that_has_them_often),
         cmocka_unit_test(translations_are_found_either_way),

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 #include "common/err.h"
+#include "common/grant.h"
+#include "common/mem.h"
 #include "common/msg.h"
 #include "lib/engine/memory.h"
 #include "lib/graph/arena.h"
@@ -58,9 +60,31 @@ static void the_first_options_that_fit_are_said(void **state)
     /* ... and stay as they are where recomputing is enough */
     a.limit = 60 * MIB;
     advises(a, NULL, "; --recompute would need 58 MiB");
-    /* without a limit, what this machine has, here for each of two ranks: not a PiB */
-    a = (struct memory_ask){ .tokens = 1 << 30, .accumulate = 1, .here = 2 };
-    advises(a, NULL, "needs 1048576.0 GiB of memory for each rank here and may have ");
+}
+
+/* Without a limit, what this process has and its share of what is left, which others may be taking
+ * while this is measured: within a tenth. */
+static void without_a_limit_ranks_share_what_is_free(void **state)
+{
+    (void)state;
+    for (int here = 1; here <= 3; here++) {
+        /* all of this has been touched: it is not free, and it is not shared */
+        size_t own = 512 * MIB, n;
+        char *held = mem_zero(own, 1);
+        memset(held, 1, own);
+        double want = (double)memory_now() + granted_memory_left() / here, told = 0;
+        struct memory_ask a = { .tokens = 1 << 30, .accumulate = 1, .here = here };
+        char text[80];
+        snprintf(text, sizeof text, "needs 1048576.0 GiB of memory%s and may have ",
+                 here > 1 ? " for each rank here" : "");
+        advises(a, NULL, text);
+        n = (size_t)(strstr(err_msg(), text) - err_msg()) + strlen(text);
+        char unit[4] = "";
+        assert_int_equal(sscanf(err_msg() + n, "%lf %3[A-Za-z]", &told, unit), 2);
+        told *= !strcmp(unit, "GiB") ? 1024.0 * (double)MIB : (double)MIB;
+        assert_true(memory_now() > own && told > 0.9 * want && told < 1.1 * want);
+        free(held);
+    }
 }
 
 static void no_micro_batch_is_below_16_tokens_nor_one_of_more_than_1024(void **state)
@@ -219,6 +243,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_options_that_fit_are_said),
+        cmocka_unit_test(without_a_limit_ranks_share_what_is_free),
         cmocka_unit_test(no_micro_batch_is_below_16_tokens_nor_one_of_more_than_1024),
         cmocka_unit_test(what_is_needed_is_said_part_by_part),
         cmocka_unit_test(a_plan_counts_sixteen_bytes_for_a_parameter),
