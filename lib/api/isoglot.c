@@ -248,8 +248,7 @@ int isoglot_cooc_row(const struct isoglot_cooc *c, int i, uint32_t row, uint32_t
 {
     uint64_t *count;
     if (cooc_row(cooc_in(c), i, row, col, &count, n) < 0) return -1;
-    /* + 1: an empty row, too, is memory that the caller frees */
-    *x = mem_zero(*n + 1, sizeof **x);
+    *x = mem_zero(*n, sizeof **x);
     for (size_t k = 0; k < *n; k++)
         (*x)[k] = (double)count[k] / (double)cooc_in(c)->scheme.unit;
     free(count);

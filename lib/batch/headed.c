@@ -82,7 +82,7 @@ int headed_largest(void *self, void *batch, const void *host_batch, int tokens)
     size_t n = d->x.n;
     int64_t most = groups_per_batch(d) * (d->group ? d->group_most : 1);
     /* pointers: the units' own order is that of the data */
-    const struct unit **v = mem_alloc((n + 1) * sizeof *v);
+    const struct unit **v = mem_alloc(n * sizeof *v);
     (void)host_batch;
     /* a plan of fewer tokens is one of so many fewer units (headed.h), rounded up */
     if (tokens < d->tokens) most = (most * tokens + d->tokens - 1) / d->tokens;
@@ -167,8 +167,8 @@ int headed_forward(void *self, void *batch, struct pass *p)
 static void drop_rows(const struct headed *b, struct tape *t)
 {
     size_t n = (size_t)b->n;
-    uint64_t *sample = mem_alloc((n + 1) * sizeof *sample);
-    int32_t *place = mem_alloc((n + 1) * sizeof *place);
+    uint64_t *sample = mem_alloc(n * sizeof *sample);
+    int32_t *place = mem_alloc(n * sizeof *place);
     for (size_t i = 0; i < n; i++) {
         sample[i] = b->input.sample[b->row[i]];
         place[i] = b->input.drop[b->row[i]];

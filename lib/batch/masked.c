@@ -285,7 +285,7 @@ void masked_write(const void *self, const void *batch, const struct pass *p,
     const struct masked *b = batch;
     (void)self; (void)p;
     /* ids as int32, like the other arrays of the format */
-    int32_t *original = mem_alloc(((size_t)b->input.rows + 1) * sizeof *original);
+    int32_t *original = mem_alloc((size_t)b->input.rows * sizeof *original);
     for (int r = 0; r < b->input.rows; r++) original[r] = (int32_t)b->original[r];
     batch_file_rows(f, "", &b->input);
     batch_file_int32(f, "original", original, b->input.rows, 1);

@@ -165,7 +165,7 @@ int seq2seq_largest(struct seq2seq *b, const struct setup *s, int tokens)
     seq2seq_lengths(s, &usual, &longest);
     /* <s> x </s> and <s> y: a pass counts both */
     if (batch_rows_fit((int64_t)s->sentences * (2 * longest + 3)) < 0) return -1;
-    uint32_t *ids = mem_zero((size_t)longest + 1, sizeof *ids);
+    uint32_t *ids = mem_zero((size_t)longest, sizeof *ids);
     seq2seq_clear(b);
     if (s->sentences)
         for (int i = 0; i < s->sentences; i++) seq2seq_add(b, ids, longest, 0, ids, longest, 0, 0);

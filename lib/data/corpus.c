@@ -120,12 +120,12 @@ int text_blocks_open(struct text_blocks *b, const char *path, const struct text_
     b->n = info->blocks;
     /* b->order has 32 bits per block */
     if (b->n > UINT32_MAX) return err_set("%s: has more than 2^32 blocks", path);
-    b->samples = mem_zero(b->n + 1, sizeof *b->samples);
-    b->tokens = mem_zero(b->n + 1, sizeof *b->tokens);
-    b->order = mem_alloc((b->n + 1) * sizeof *b->order);
+    b->samples = mem_zero(b->n, sizeof *b->samples);
+    b->tokens = mem_zero(b->n, sizeof *b->tokens);
+    b->order = mem_alloc(b->n * sizeof *b->order);
     /* blocks are decompressed, which takes the time: each by one rank */
     uint64_t from = first_of(b, me, size), to = first_of(b, me + 1, size);
-    struct count c = { b, from, mem_zero((size_t)info->vocab_size + 1, 1) };
+    struct count c = { b, from, mem_zero(info->vocab_size, 1) };
     /* One pass over the text before training: what a block has once it is cut is not in the shard's
      * index, and a group must be known by its size before it is read. */
     int rc = read_blocks(b, from, to, &b->sizes.left_out, count_block, &c);
@@ -134,7 +134,7 @@ int text_blocks_open(struct text_blocks *b, const char *path, const struct text_
         b->all_samples += b->samples[i];
         b->all_tokens += b->tokens[i];
     }
-    b->seen = mem_alloc(((size_t)info->vocab_size + 1) * sizeof *b->seen);
+    b->seen = mem_alloc(info->vocab_size * sizeof *b->seen);
     for (uint32_t t = 0; t < info->vocab_size; t++)
         if (c.seen[t]) b->seen[b->n_seen++] = t;
     free(c.seen);

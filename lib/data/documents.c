@@ -16,7 +16,7 @@ static uint32_t target(uint32_t n, uint32_t length)
 int corpus_to_documents(struct corpus *c, int length)
 {
     struct shard_block *b = &c->all;
-    uint32_t *ids = mem_alloc(((size_t)b->tokens + 1) * sizeof *ids);
+    uint32_t *ids = mem_alloc((size_t)b->tokens * sizeof *ids);
     uint32_t *at = mem_alloc(((size_t)b->sentences + 1) * sizeof *at);
     c->part = mem_alloc(((size_t)b->sentences + 1) * sizeof *c->part);
     uint32_t runs = 0, tokens = 0, s = 0;
@@ -51,7 +51,7 @@ int corpus_to_documents(struct corpus *c, int length)
     /* the runs are at most as long as the text, and the text is not read again */
     free(b->ids);
     free(b->at);
-    b->ids_cap = (size_t)b->tokens + 1;
+    b->ids_cap = b->tokens;
     b->at_cap = (size_t)b->sentences + 1;
     b->ids = ids;
     b->at = at;

@@ -134,7 +134,7 @@ static int load(const struct inputs *in, const struct strs *files, const struct 
 int inputs_text(struct inputs *in, const struct model_config *c, const struct vocab *v,
                 uint64_t seed)
 {
-    struct corpus *to = mem_zero((size_t)in->train.n + 1, sizeof *to);
+    struct corpus *to = mem_zero((size_t)in->train.n, sizeof *to);
     /* before anything can fail: inputs_free then finds what was loaded */
     in->text = (struct corpora){ .c = to };
     if (load(in, &in->train, c, v, to, &in->text.n, "train", in->text_memory, in->ranks) < 0)
@@ -144,7 +144,7 @@ int inputs_text(struct inputs *in, const struct model_config *c, const struct vo
 
 int inputs_valid_text(struct inputs *in, const struct model_config *c, const struct vocab *v)
 {
-    in->valid_text = mem_zero((size_t)in->valid.n + 1, sizeof *in->valid_text);
+    in->valid_text = mem_zero((size_t)in->valid.n, sizeof *in->valid_text);
     /* held whole: it is read again at every validation */
     if (load(in, &in->valid, c, v, in->valid_text, &in->n_valid, "valid", 0, NULL) < 0) return -1;
     /* names in the log are LANG.metric: a second one would stand beside the first */
@@ -158,7 +158,7 @@ int inputs_valid_text(struct inputs *in, const struct model_config *c, const str
 int inputs_pairs(const struct inputs *in, const struct strs *args, const struct model_config *c,
                  const struct vocab *v, struct pairs **to, int *n)
 {
-    *to = mem_zero((size_t)args->n + 1, sizeof **to);
+    *to = mem_zero((size_t)args->n, sizeof **to);
     /* all of them: those that were not loaded are zeros, which pairs_free takes */
     *n = args->n;
     for (int i = 0; i < args->n; i++) {

@@ -52,9 +52,9 @@ void join_whole(struct shard_block *const b[], int k, int length, struct left_ou
     struct joined j[SIDES] = { 0 };
     uint32_t examples = 0, sentences = b[0]->sentences;
     for (int i = 0; i < k; i++) {
-        j[i].ids = mem_alloc(((size_t)b[i]->tokens + JOIN_WHOLE * (size_t)sentences + 1)
+        j[i].ids = mem_alloc(((size_t)b[i]->tokens + JOIN_WHOLE * (size_t)sentences)
                              * sizeof *j[i].ids);
-        j[i].at = mem_alloc(((size_t)sentences + 2) * sizeof *j[i].at);
+        j[i].at = mem_alloc(((size_t)sentences + 1) * sizeof *j[i].at);
         j[i].at[0] = 0;
     }
     for (uint32_t s = 0; s < sentences; s++) {
@@ -74,7 +74,7 @@ void join_whole(struct shard_block *const b[], int k, int length, struct left_ou
     for (int i = 0; i < k; i++) {
         shard_block_free(b[i]);
         *b[i] = (struct shard_block){ .ids = j[i].ids, .at = j[i].at, .sentences = examples,
-                                      .tokens = j[i].n, .ids_cap = (size_t)j[i].n + 1,
+                                      .tokens = j[i].n, .ids_cap = j[i].n,
                                       .at_cap = (size_t)examples + 1 };
     }
 }

@@ -41,8 +41,8 @@ static int64_t largest(int *size, uint32_t n, int batch, int *longest)
 
 static void measure(struct pair_pool *p)
 {
-    int *side = mem_alloc(((size_t)p->n + 1) * sizeof *side),
-        *both = mem_alloc(((size_t)p->n + 1) * sizeof *both);
+    int *side = mem_alloc((size_t)p->n * sizeof *side),
+        *both = mem_alloc((size_t)p->n * sizeof *both);
     for (uint32_t i = 0; i < p->n; i++) {
         struct pair x = pair_at(&p->set[p->kept[i].set], p->kept[i].index);
         /* MoCo's encoders read one side each, and a toss decides which: so the longer one */
@@ -82,7 +82,7 @@ int pair_pool_open(struct pair_pool *p, const struct pairs *set, int n,
     *p = (struct pair_pool){ .limits = *limits, .set = set, .n_sets = n, .batch = batch,
                              .order_epoch = -1, .micro = -1 };
     for (int i = 0; i < n; i++) all += set[i].side[0].sentences;
-    p->kept = mem_alloc((all + 1) * sizeof *p->kept);
+    p->kept = mem_alloc(all * sizeof *p->kept);
     for (int i = 0; i < n; i++) {
         uint32_t of = set[i].side[0].sentences, kept = keep(p, i, limits->min_tokens, max);
         if (!kept)

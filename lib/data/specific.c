@@ -47,11 +47,11 @@ struct specific *specific_new(const struct corpora *text, uint32_t vocab, int la
 {
     struct specific *s = mem_zero(1, sizeof *s);
     /* of all languages first: what is specific depends on both */
-    uint32_t *count = mem_zero((size_t)langs * vocab + 1, sizeof *count);
+    uint32_t *count = mem_zero((size_t)langs * vocab, sizeof *count);
     s->vocab = vocab;
     s->langs = langs;
-    s->in = mem_zero((size_t)langs * vocab + 1, 1);
-    s->size = mem_zero((size_t)langs * (size_t)langs + 1, sizeof *s->size);
+    s->in = mem_zero((size_t)langs * vocab, 1);
+    s->size = mem_zero((size_t)langs * (size_t)langs, sizeof *s->size);
     for (int c = 0; c < text->n; c++) {
         /* +=: two texts of one language count together */
         struct counting x = { count + (size_t)text->c[c].lang_id * vocab, words };

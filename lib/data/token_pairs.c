@@ -64,15 +64,15 @@ static int by_token(struct token_pairs *p, uint32_t vocab)
 {
     /* + 1: counts are put one place further, so that the sums begin at 0 */
     p->at = mem_zero((size_t)vocab + 1, sizeof *p->at);
-    p->other = mem_alloc((2 * (size_t)p->n + 1) * sizeof *p->other);
-    uint32_t *next = mem_alloc(((size_t)vocab + 1) * sizeof *next);
+    p->other = mem_alloc(2 * (size_t)p->n * sizeof *p->other);
+    uint32_t *next = mem_alloc(vocab * sizeof *next);
     for (int i = 0; i < p->n; i++) {
         p->at[p->source[i] + 1]++;
         p->at[p->target[i] + 1]++;
     }
     /* counts become the places where each token's translations begin */
     for (uint32_t t = 0; t < vocab; t++) p->at[t + 1] += p->at[t];
-    memcpy(next, p->at, (size_t)vocab * sizeof *next);
+    memcpy(next, p->at, vocab * sizeof *next);
     int twice = -1;
     for (int i = 0; i < p->n && twice < 0; i++) {
         uint32_t a = (uint32_t)p->source[i], b = (uint32_t)p->target[i];

@@ -293,7 +293,7 @@ int embed_text_words(const struct embed *e, struct text *in, const struct vocab 
             count_words(e, work, &m, words != NULL, &b, x, b.at[s] + 1, b.at[s] + b.len[s] - 1);
         free(x);
     }
-    struct often *order = mem_alloc(((size_t)m.word->n + 1) * sizeof *order);
+    struct often *order = mem_alloc(m.word->n * sizeof *order);
     float *mean = mem_alloc(m.D * sizeof *mean);
     for (uint32_t w = 0; w < m.word->n; w++)
         /* words of the list that the text lacks have no mean */

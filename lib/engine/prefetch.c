@@ -70,7 +70,7 @@ struct prefetch *prefetch_start(const struct prefetch_source *s, struct state *s
     }
     for (int i = 0; i < PREFETCH_ITEMS; i++) {
         a->slot[i] = (struct slot){ .item = s->item[i],
-                                    .after = mem_zero((size_t)a->n + 1, sizeof(int64_t)) };
+                                    .after = mem_zero((size_t)a->n, sizeof(int64_t)) };
         queue_put(a->empty, &a->slot[i]);
     }
     if (pthread_create(&a->thread, NULL, produce, a) == 0) return a;

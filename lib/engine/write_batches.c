@@ -51,7 +51,7 @@ static void add_sentences(struct batch_file *f, const char *prefix, const struct
     char name[32];
     size_t n = (size_t)b->n;
     int32_t *at = mem_alloc((n + 1) * sizeof *at);
-    uint64_t *sample = mem_zero(n + 1, sizeof *sample);
+    uint64_t *sample = mem_zero(n, sizeof *sample);
     if (n) memcpy(at, b->at, n * sizeof *at);
     /* one more than sentences: where the last one ends */
     at[n] = b->rows;

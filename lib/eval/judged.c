@@ -89,7 +89,7 @@ static const double *chosen(const struct choice *c, size_t i)
 static double *sides(const struct choice *c)
 {
     size_t n = c->a->n;
-    double *x = mem_alloc((2 * n + 1) * sizeof *x);
+    double *x = mem_alloc(2 * n * sizeof *x);
     for (size_t i = 0; i < n; i++) {
         const double *e = chosen(c, i);
         x[i] = e[0];
@@ -146,7 +146,7 @@ static int resample(void *ctx, size_t trial, int thread)
     struct resampling *r = ctx;
     struct rng g = { { r->seed, RNG_BOOT, r->stream }, trial, 0 };
     /* of the examples, so that a sentence's words stay together */
-    uint32_t *pick = mem_alloc((r->a->n + 1) * sizeof *pick);
+    uint32_t *pick = mem_alloc(r->a->n * sizeof *pick);
     (void)thread;
     for (size_t i = 0; i < r->a->n; i++) pick[i] = (uint32_t)rng_next_below(&g, r->a->n);
     values_of(&(struct choice){ .a = r->a, .pick = pick }, r->to[trial]);
@@ -240,7 +240,7 @@ static int by_probability(const void *a, const void *b)
 struct best_threshold judged_threshold(struct no_answer *v, size_t n, size_t no_answers,
                                        size_t scored)
 {
-    const struct no_answer **sorted = mem_alloc((n + 1) * sizeof *sorted);
+    const struct no_answer **sorted = mem_alloc(n * sizeof *sorted);
     for (size_t i = 0; i < n; i++) sorted[i] = &v[i];
     qsort(sorted, n, sizeof *sorted, by_probability);
     /* as evaluate-v2.0.py: each further question is answered */

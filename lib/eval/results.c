@@ -226,7 +226,7 @@ static struct sample_stats print_stats(char **to, const double *v, size_t n, int
 
 static void system_line(const struct results *r, size_t s, struct line *to)
 {
-    double *v = mem_alloc((r->seed.n + 1) * sizeof *v);
+    double *v = mem_alloc(r->seed.n * sizeof *v);
     for (size_t c = 0; c < r->columns; c++) {
         const struct value *x = cell(r, s, c, NO_SEED);
         size_t n = 0;
@@ -246,7 +246,7 @@ static char *p_text(double p)
 static void pair_lines(const struct results *r, const struct pair *p, struct page *page)
 {
     bool any = false;
-    double *v = mem_alloc((r->seed.n + 1) * sizeof *v);
+    double *v = mem_alloc(r->seed.n * sizeof *v);
     char *name = mem_format("%s - %s", r->system.v[p->system], r->system.v[p->base]);
     size_t at = page->n;
     new_line(page, r, name);

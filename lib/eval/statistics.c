@@ -125,8 +125,8 @@ static void ranks(const double *v, size_t n, struct ranked *room, double *to)
 
 double stat_spearman(const double *x, const double *y, size_t n)
 {
-    struct ranked *room = mem_alloc((n + 1) * sizeof *room);
-    double *rx = mem_alloc((2 * n + 1) * sizeof *rx), *ry = rx + n;
+    struct ranked *room = mem_alloc(n * sizeof *room);
+    double *rx = mem_alloc(2 * n * sizeof *rx), *ry = rx + n;
     ranks(x, n, room, rx);
     ranks(y, n, room, ry);
     double r = stat_pearson(rx, ry, n);

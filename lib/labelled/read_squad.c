@@ -86,7 +86,7 @@ static int read_answers(const struct at *x, const cJSON *list, size_t number)
 {
     struct labelled *e = &x->s->v[number];
     int n = cJSON_GetArraySize(list);
-    e->answer = labelled_keep(x->s, mem_zero((size_t)n + 1, sizeof *e->answer));
+    e->answer = labelled_keep(x->s, mem_zero((size_t)n, sizeof *e->answer));
     for (const cJSON *a = list ? list->child : NULL; a; a = a->next) {
         const char *text = string(a, "text");
         const cJSON *start = cJSON_GetObjectItemCaseSensitive(a, "answer_start");
@@ -148,7 +148,7 @@ static int by_id(const void *a, const void *b)
 static void find_repeated(const struct at *x)
 {
     struct labelled_set *s = x->s;
-    struct labelled **v = mem_alloc((s->n + 1) * sizeof *v);
+    struct labelled **v = mem_alloc(s->n * sizeof *v);
     for (size_t i = 0; i < s->n; i++) v[i] = &s->v[i];
     /* of equal ids in the order of the file: the later one is reported */
     qsort(v, s->n, sizeof *v, by_id);

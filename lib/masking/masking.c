@@ -91,9 +91,9 @@ static int by_draw(const void *a, const void *b)
 static void units_by_lists(struct units *x, const struct masker *k, const struct masking_text *t,
                            struct rng_key key, uint64_t number)
 {
-    struct match *m = mem_alloc(((size_t)x->words + 1) * sizeof *m);
-    int *last = mem_zero((size_t)x->words + 1, sizeof *last);    /* of the unit with this word */
-    uint32_t *order = mem_alloc(((size_t)x->words + 1) * sizeof *order);
+    struct match *m = mem_alloc((size_t)x->words * sizeof *m);
+    int *last = mem_zero((size_t)x->words, sizeof *last);    /* of the unit with this word */
+    uint32_t *order = mem_alloc((size_t)x->words * sizeof *order);
     int n = find(x, k, t, m), units = 0;
     /* positions beyond the tokens': x->n + first words of matches */
     for (int i = 0; i < n; i++) m[i].draw = rng_u32(key, number, (uint32_t)(x->n + 1 + m[i].first));
@@ -105,7 +105,7 @@ static void units_by_lists(struct units *x, const struct masker *k, const struct
         for (int w = m[i].first; w < m[i].last; w++) whole &= !last[w];
         for (int w = m[i].first; w < m[i].last && whole; w++) last[w] = m[i].last;
     }
-    int *first = mem_alloc(((size_t)x->words + 1) * sizeof *first);
+    int *first = mem_alloc((size_t)x->words * sizeof *first);
     for (int w = 0; w < x->words; w = last[w]) {
         if (!last[w]) last[w] = w + 1;
         if (free_tokens(x, &k->how, t->token, w, last[w])) first[units++] = w;
@@ -341,7 +341,7 @@ static void find_words(struct units *x, const uint32_t *original, int n,
 static void choose_ngrams(struct units *x, const struct masking *o, const uint32_t *original,
                           int most, struct rng_key key, uint64_t number)
 {
-    uint32_t *order = mem_alloc(((size_t)x->words + 1) * sizeof *order);
+    uint32_t *order = mem_alloc((size_t)x->words * sizeof *order);
     rng_permutation(key, number, order, (uint32_t)x->words);
     for (int i = 0; i < x->words && x->chosen < x->budget; i++) {
         int a = (int)order[i], room = x->words - a < most ? x->words - a : most, n = 1;

@@ -49,7 +49,7 @@ int pick_rows(const char *rate, const struct word_starts *w, const struct switch
               struct rng_key key, bool (*is_known)(const void *ctx, int row), const void *ctx,
               int *at, struct switch_count *c)
 {
-    struct candidate *free_row = mem_alloc(((size_t)x->n + 1) * sizeof *free_row);
+    struct candidate *free_row = mem_alloc((size_t)x->n * sizeof *free_row);
     uint32_t draw[4];
     int tokens = 0, n = 0;
     double low = 0, high = 0;

@@ -171,7 +171,7 @@ struct switches *switches_new(int langs)
 {
     struct switches *s = mem_zero(1, sizeof *s);
     s->langs = langs;
-    s->of = mem_zero((size_t)langs + 1, sizeof *s->of);
+    s->of = mem_zero((size_t)langs, sizeof *s->of);
     return s;
 }
 
@@ -194,7 +194,7 @@ struct switches *switches_read(const struct switch_options *o, const struct strs
 {
     struct switches *s = switches_new(n);
     int rc = 0;
-    s->pair = mem_zero((size_t)dict->n + 1, sizeof *s->pair);
+    s->pair = mem_zero((size_t)dict->n, sizeof *s->pair);
     for (int i = 0; i < dict->n && rc == 0; i++) {
         char name[2][32];
         const char *path = prog_pair_file(dict->v[i], langs, n, name);
@@ -297,7 +297,7 @@ int switch_choose(const struct switches *s, const struct switch_options *o,
                   struct switched *out, struct switch_count *c)
 {
     struct lookup l = { s, x };
-    int *at = mem_alloc(((size_t)x->n + 1) * sizeof *at);
+    int *at = mem_alloc((size_t)x->n * sizeof *at);
     int m = pick_rows(o->rate, o->units == SWITCH_WORD ? w : NULL, x, key, is_known, &l, at, c);
     for (int k = 0; k < m; k++) {
         size_t found;

@@ -281,14 +281,13 @@ static void collect(const struct search *z, const struct found *f, struct hyps *
     int best = z->o->n_best;
     /* one piece of memory for all words, which hyps_free gives back at once */
     size_t words = 0;
-    /* + 1 here and below: a batch without sentences is legal, and an array of nothing is NULL */
-    *out = (struct hyps){ mem_zero((size_t)b->all * (size_t)best + 1, sizeof *out->hyp),
-                          mem_zero((size_t)b->all + 1, sizeof *out->count), b->all, best, NULL };
+    *out = (struct hyps){ mem_zero((size_t)b->all * (size_t)best, sizeof *out->hyp),
+                          mem_zero((size_t)b->all, sizeof *out->count), b->all, best, NULL };
     for (int i = 0; i < b->all; i++) {
         out->count[i] = f->count[i] < best ? f->count[i] : best;
         for (int j = 0; j < out->count[i]; j++) words += (size_t)f->done[i * b->beam + j].n;
     }
-    uint32_t *to = out->store = mem_alloc((words + 1) * sizeof *to);
+    uint32_t *to = out->store = mem_alloc(words * sizeof *to);
     for (int i = 0; i < b->all; i++)
         for (int j = 0; j < out->count[i]; j++) {
             const struct kern_done *d = &f->done[i * b->beam + j];
@@ -306,9 +305,8 @@ static int finish(const struct search *z, const struct batch *src, struct hyps *
            /* steps may go past the end (LOOK), or to the one that says only </s>: neither has a
             * word */
            entries = (size_t)(z->steps < z->longest ? z->steps : z->longest) * beams;
-    struct found f = { mem_alloc(entries * sizeof *f.word + 1),
-                       mem_alloc(entries * sizeof *f.parent + 1),
-                       mem_zero(n + 1, sizeof *f.count), mem_zero(beams + 1, sizeof *f.done) };
+    struct found f = { mem_alloc(entries * sizeof *f.word), mem_alloc(entries * sizeof *f.parent),
+                       mem_zero(n, sizeof *f.count), mem_zero(beams, sizeof *f.done) };
     /* none where no sentence has a word: nothing was computed */
     if (z->steps) {
         z->k->download(f.count, b->n_done, n * sizeof *f.count);
@@ -352,11 +350,11 @@ int decode(struct model *m, struct tape *t, const struct batch *src, int tgt_lan
                               .k = o->beam == 1 ? 1 : 2 * o->beam,
                               .early = o->early,
                               .end = VOCAB_EOS };
-    int32_t *rows = mem_zero(ROW_ARRAYS * (size_t)z.slots + 1, sizeof *rows),
-            *sentences = mem_zero(SENTENCE_ARRAYS * (size_t)src->n + 1, sizeof *sentences);
+    int32_t *rows = mem_zero(ROW_ARRAYS * (size_t)z.slots, sizeof *rows),
+            *sentences = mem_zero(SENTENCE_ARRAYS * (size_t)src->n, sizeof *sentences);
     for (int a = 0; a < ROW_ARRAYS; a++) z.row[a] = array(rows, z.slots, a);
     for (int a = 0; a < SENTENCE_ARRAYS; a++) z.sentence[a] = array(sentences, src->n, a);
-    z.log_p = mem_zero((size_t)z.slots + 1, sizeof *z.log_p);
+    z.log_p = mem_zero((size_t)z.slots, sizeof *z.log_p);
     int table = begin(&z, &m->c, src), rc = 0;
     if (table < 0) {
         rc = err_set("%d sentences of up to %d tokens with a beam of %d are too many at once; "

@@ -65,7 +65,7 @@ static int longest_first(const void *a, const void *b)
 static void cut(struct many *c, const struct batch *src, const struct place *order, int tokens,
                 int sentences)
 {
-    c->part = mem_zero((size_t)src->n + 1, sizeof *c->part);
+    c->part = mem_zero((size_t)src->n, sizeof *c->part);
     for (int i = 0; i < src->n; i++) {
         struct part *p = c->parts ? &c->part[c->parts - 1] : NULL;
         if (!p || p->src.rows + order[i].len > tokens || (sentences && p->src.n == sentences)) {
@@ -83,13 +83,13 @@ static void cut(struct many *c, const struct batch *src, const struct place *ord
 static void gather(const struct many *c, const struct place *order, int n, struct hyps *out)
 {
     size_t best = (size_t)c->o->n_best, words = 0;
-    *out = (struct hyps){ mem_zero((size_t)n * best + 1, sizeof *out->hyp),
-                          mem_zero((size_t)n + 1, sizeof *out->count), n, c->o->n_best, NULL };
+    *out = (struct hyps){ mem_zero((size_t)n * best, sizeof *out->hyp),
+                          mem_zero((size_t)n, sizeof *out->count), n, c->o->n_best, NULL };
     for (const struct part *p = c->part; p < c->part + c->parts; p++)
         for (int i = 0; i < p->src.n; i++)
             for (int j = 0; j < p->hyps.count[i]; j++)
                 words += (size_t)p->hyps.hyp[(size_t)i * best + (size_t)j].n;
-    uint32_t *to = out->store = mem_alloc((words + 1) * sizeof *to);
+    uint32_t *to = out->store = mem_alloc(words * sizeof *to);
     for (const struct part *p = c->part; p < c->part + c->parts; p++)
         for (int i = 0; i < p->src.n; i++) {
             /* back to the caller's order */
@@ -110,7 +110,7 @@ int decode_many(struct decoder *d, const struct batch *src, int tgt_lang,
 {
     memset(out, 0, sizeof *out);
     struct many c = { .d = d, .o = o, .lang = tgt_lang };
-    struct place *order = mem_alloc(((size_t)src->n + 1) * sizeof *order);
+    struct place *order = mem_alloc((size_t)src->n * sizeof *order);
     for (int i = 0; i < src->n; i++) order[i] = (struct place){ src->len[i], i };
     qsort(order, (size_t)src->n, sizeof *order, longest_first);
     cut(&c, src, order, tokens, sentences);

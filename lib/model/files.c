@@ -346,7 +346,7 @@ int model_init_embeddings(struct model *m, const struct vocab *vocab, const char
     int D = m->ps.p[m->tokens].cols, set = 0, dim = 0, rc;
     const struct param *p = &m->ps.p[m->tokens];
     float *table = mem_alloc(p->n * sizeof *table), *row = mem_zero((size_t)D, sizeof *row);
-    bool *done = mem_zero((size_t)vocab->n + 1, sizeof *done);
+    bool *done = mem_zero(vocab->n, sizeof *done);
     param_get(&m->ps, m->ps.value, m->tokens, table);
     /* Vectors come in any length. Rows of the table have the one that the layers' weights were
      * drawn for: words get its mean. */

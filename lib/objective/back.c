@@ -133,7 +133,7 @@ static int longest_translation(const struct model *m, const struct decode_option
 static void plan_pairs(const struct back *x, struct back_batch *b, const struct model *m,
                        const struct decode_options *o)
 {
-    uint32_t *ids = mem_zero((size_t)m->c.positions + 1, sizeof *ids);
+    uint32_t *ids = mem_zero((size_t)m->c.positions, sizeof *ids);
     seq2seq_clear(&b->pairs);
     /* One batch: however far ahead it translates, a step trains on the pairs of its own. */
     for (int i = 0; i < b->end[0]; i++) {
@@ -225,7 +225,7 @@ static int largest(void *self, void *batch, const void *host_batch, int tokens)
     int64_t each = x->base.s.sentences ? (int64_t)x->base.s.sentences * (longest + 2)
                                        : (int64_t)tokens + longest + 2;
     if (batch_rows_fit(x->ahead * each) < 0) return -1;
-    uint32_t *ids = mem_zero((size_t)longest + 1, sizeof *ids);
+    uint32_t *ids = mem_zero((size_t)longest, sizeof *ids);
     batch_clear(&b->real);
     mem_room(&b->end, &b->end_cap, (size_t)x->ahead, sizeof *b->end);
     /* K batches at once: the search over all of them is what takes the most memory */

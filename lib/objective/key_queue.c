@@ -20,7 +20,7 @@ static void fill(struct key_queue *q, float length, uint64_t seed)
 {
     /* step 0 is the parameters' own (params.c) */
     struct rng_key key = { seed, RNG_INIT, 1 };
-    float *x = mem_alloc((size_t)q->size * row_bytes(q) + 1);
+    float *x = mem_alloc((size_t)q->size * row_bytes(q));
     for (int i = 0; i < q->size; i++) {
         float *row = x + (size_t)i * (size_t)q->dim;
         double square = 0;
@@ -75,7 +75,7 @@ static bool among(int64_t x, const int64_t *sorted, size_t n)
 int key_queue_allow(const struct key_queue *q, const int64_t *id, int n, uint8_t *allowed)
 {
     size_t N = (size_t)n;
-    int64_t *pair = mem_alloc((3 * N + 1) * sizeof *pair), *text = pair + N;
+    int64_t *pair = mem_alloc(3 * N * sizeof *pair), *text = pair + N;
     int count = 0;
     for (size_t i = 0; i < N; i++) {
         pair[i] = id[QUEUE_ID * i];
@@ -129,7 +129,7 @@ int key_queue_gather(struct key_queue *q, struct ranks *ranks, int micro_batches
         if ((size_t)(to - from) > most) most = (size_t)(to - from);
     }
     most *= each;
-    float *rows = q->row + (size_t)q->size * D, *all = mem_zero((size_t)(size + 1) * most + 1,
+    float *rows = q->row + (size_t)q->size * D, *all = mem_zero((size_t)(size + 1) * most,
                                                                 sizeof *all);
     float *mine = all + (size_t)size * most;
     tree_range(micro_batches, size, me, &from, &to);

@@ -313,7 +313,7 @@ static int largest(void *self, void *batch, const void *host_batch, int tokens)
     struct mass_how how = { o->share, true, &read, o->s.vocab->n };
     /* the decoder has a part of the encoder's rows: fewer than as many again */
     if (batch_rows_fit((int64_t)o->s.sentences * 2 * (o->s.longest + 2)) < 0) return -1;
-    uint32_t *ids = mem_zero((size_t)o->s.longest + 1, sizeof *ids);
+    uint32_t *ids = mem_zero((size_t)o->s.longest, sizeof *ids);
     struct sample x = { ids, o->s.longest, 0, 0, 0 };
     (void)host_batch;
     clear(b);

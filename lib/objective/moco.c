@@ -159,7 +159,7 @@ static int hits(const struct found *f, const struct pass *p, int kind, int s)
 {
     struct tape *t = p->t;
     size_t n = (size_t)f->n;
-    int32_t *own = mem_alloc((n + 1) * sizeof *own), *best = mem_alloc((n + 1) * sizeof *best);
+    int32_t *own = mem_alloc(n * sizeof *own), *best = mem_alloc(n * sizeof *best);
     int count = 0;
     /* Retrieval as classification: the other side's vectors are the classes, and the class of row i
      * is i. Where vectors have length 1 the largest product is the nearest by cosine. */
@@ -187,7 +187,7 @@ static bool readable(const struct model_config *c, const struct pairs *v, int i)
 static void take(struct found *f, const struct moco *o, const struct pass *p, const struct pairs *v)
 {
     int end = most(o, v);
-    f->taken = mem_alloc(((size_t)end + 1) * sizeof *f->taken);
+    f->taken = mem_alloc((size_t)end * sizeof *f->taken);
     for (int i = 0; i < end; i++)
         if (readable(&p->m->c, v, i)) f->taken[f->n++] = i;
 }
@@ -466,7 +466,7 @@ static void similarities(const struct moco *o, const struct moco_batch *b, struc
     struct tape *t = p->t;
     int n = z->rows, with = 0, found = 0;
     size_t N = (size_t)n;
-    int32_t *i = mem_alloc((2 * N + 1) * sizeof *i), *j = i + N;
+    int32_t *i = mem_alloc(2 * N * sizeof *i), *j = i + N;
     KERN(t->k, to_float32, .to = key_queue_queries(q), .from = z->v, .n = N * (size_t)o->dim);
     for (int r = 0; r < n; r++) i[r] = q->size + q->room + r;
     /* newest first: their keys were made by nearly the weights at hand */
@@ -495,7 +495,7 @@ static int loss(void *self, void *batch, struct pass *p, float scale)
     const struct key_queue *q = &o->queue;
     int n = b->q.n, keys = q->size + q->pending;
     float *hits = tape_alloc(t, (size_t)n * sizeof *hits);
-    int32_t *own = mem_alloc(((size_t)n + 1) * sizeof *own);
+    int32_t *own = mem_alloc((size_t)n * sizeof *own);
     /* prepare pushed this micro-batch's keys last; each is its query's target, which always
      * counts */
     for (int i = 0; i < n; i++) own[i] = keys - n + i;
@@ -530,7 +530,7 @@ static int stepped(void *self, struct pass *p, int64_t step)
 /* A sentence as long as the longest, and others so that all have `rows` together. */
 static void fill(struct batch *b, int n, int64_t rows, int longest)
 {
-    uint32_t *ids = mem_zero((size_t)longest + 1, sizeof *ids);
+    uint32_t *ids = mem_zero((size_t)longest, sizeof *ids);
     for (int i = 0; i < n; i++) {
         int len = i == 0 ? longest : (int)(rows / (n - i));
         if (len > longest) len = longest;

@@ -240,7 +240,7 @@ static int32_t *new_words(struct scs_batch *b, int n)
 static void group_rows(const struct scs_rows *o, struct scs_batch *b)
 {
     size_t n = (size_t)b->n;
-    int32_t *old = mem_alloc((4 * n + 1) * sizeof *old), *to[] = { b->row, b->host_row, b->own,
+    int32_t *old = mem_alloc(4 * n * sizeof *old), *to[] = { b->row, b->host_row, b->own,
                                                                    b->lang };
     /* Rows move within their own arrays, so they are read from a copy. */
     for (int i = 0; i < 4 && n; i++) memcpy(old + (size_t)i * n, to[i], n * sizeof *old);

@@ -54,7 +54,7 @@ static int refresh_open(struct refresh *r, const struct switches *given,
 {
     int n;
     const struct switch_pair *p = switches_pairs(given, &n);
-    r->pair = mem_zero((size_t)n + 1, sizeof *r->pair);
+    r->pair = mem_zero((size_t)n, sizeof *r->pair);
     for (int i = 0; i < n; i++) {
         int a = p[i].lang[0], b = p[i].lang[1];
         /* dictionaries of both directions are one pair: each is made both ways */
@@ -224,9 +224,9 @@ static int open_refresh(struct tcs *o, struct setup *s)
 static void remember_files(struct tcs *o, struct setup *s)
 {
     const struct switch_pair *p = switches_pairs(o->dict, &o->files);
-    o->given = mem_zero((size_t)o->files + 1, sizeof *o->given);
-    o->began = mem_zero((size_t)o->files + 1, sizeof *o->began);
-    o->path = mem_zero((size_t)o->files + 1, sizeof *o->path);
+    o->given = mem_zero((size_t)o->files, sizeof *o->given);
+    o->began = mem_zero((size_t)o->files, sizeof *o->began);
+    o->path = mem_zero((size_t)o->files, sizeof *o->path);
     for (int i = 0; i < o->files; i++) {
         o->given[i] = o->began[i] = p[i].hash;
         o->path[i] = mem_dup(p[i].path);
@@ -243,7 +243,7 @@ static int open(void *self, struct setup *s)
     if (!o->dict) return -1;
     o->words = word_starts_new(s->vocab);
     o->langs = s->c->n_langs;
-    o->switched = mem_zero((size_t)o->langs + 1, sizeof *o->switched);
+    o->switched = mem_zero((size_t)o->langs, sizeof *o->switched);
     for (int i = 0; i < o->langs; i++)
         if (!(o->switched[i] = switches_of(o->dict, i)))
             msg_note("no dictionary has words of %s: its sentences are not switched",

@@ -166,8 +166,7 @@ static int direct(struct link *l)
     if (!q && bulk) return strange(l, "data nobody gave leave to, of tag", f->tag);
     if (q && q->bytes != f->bytes) return link_mismatch(l, f->bytes, q->bytes);
     if (!q) {
-        /* + 1: of no bytes, too, there is something to free */
-        q = link_request(l, FRAME_DATA, f->tag, mem_alloc(f->bytes + 1), f->bytes);
+        q = link_request(l, FRAME_DATA, f->tag, mem_alloc(f->bytes), f->bytes);
         rc = keep(l, q);
     } else {
         list_take(bulk ? &l->granted : &l->posted, q);

@@ -50,7 +50,7 @@ void ranks_break(struct ranks *r, const char *why, bool reports, int lost)
 void watchdog_open(struct ranks *r)
 {
     r->peers = r->place.rank ? 1 : r->place.size - 1;
-    r->peer = mem_zero((size_t)r->peers + 1, sizeof *r->peer);
+    r->peer = mem_zero((size_t)r->peers, sizeof *r->peer);
     r->looked = clock_seconds();
     for (int i = 0; i < r->peers; i++) {
         r->peer[i].rank = r->place.rank ? 0 : i + 1;

@@ -148,8 +148,8 @@ static int take_labels(struct headed_task *t, const struct inputs *in)
                            "model without that head, or leave out --head",
                            in->model, h->name, tanh ? "tanh" : "linear");
         t->o.head = tanh;
-        t->labels.v = mem_alloc(((size_t)h->n_labels + 1) * sizeof *t->labels.v);
-        t->labels.cap = (size_t)h->n_labels + 1;
+        t->labels.v = mem_alloc((size_t)h->n_labels * sizeof *t->labels.v);
+        t->labels.cap = (size_t)h->n_labels;
         for (int k = 0; k < h->n_labels; k++) t->labels.v[t->labels.n++] = mem_dup(h->label[k]);
     }
     return 0;
@@ -203,7 +203,7 @@ static int open_train(struct headed_task *t, struct inputs *in, struct setup *s)
 
 static int open_dev(struct headed_task *t, struct inputs *in, struct setup *s)
 {
-    t->dev = mem_zero((size_t)in->valid.n + 1, sizeof *t->dev);
+    t->dev = mem_zero((size_t)in->valid.n, sizeof *t->dev);
     for (int i = 0; i < in->valid.n; i++) {
         struct headed_dev *d = &t->dev[i];
         struct headed_file f;

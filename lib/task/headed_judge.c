@@ -9,7 +9,7 @@
 
 static struct judged judged_new(enum task_metric m, size_t n)
 {
-    return (struct judged){ m, n, mem_zero(n + 1, sizeof(double[JUDGED_WIDTH])) };
+    return (struct judged){ m, n, mem_zero(n, sizeof(double[JUDGED_WIDTH])) };
 }
 
 /* The last of a metric's values, percent (of chunks F1, of answers F1); it is free'd. */

@@ -52,7 +52,7 @@ static int language(struct headed_file *f, const struct model_config *c, int sid
 static int map_labels(struct headed_task *t, struct headed_file *f, bool learn)
 {
     const struct labels *of = &f->set.labels;
-    f->output = mem_zero((size_t)of->n + 1, sizeof *f->output);
+    f->output = mem_zero((size_t)of->n, sizeof *f->output);
     for (int i = 0; i < of->n; i++) {
         /* -1 in f->output: the example's label is unknown to the head (examples.h) */
         int k = labels_find(&t->labels, of->v[i]);

@@ -27,7 +27,7 @@ static struct key key_of(const struct labelled_set *s, const struct labelled *e)
 
 static struct key *keys_new(const struct labelled_set *s)
 {
-    struct key *k = mem_alloc((s->n + 1) * sizeof *k);
+    struct key *k = mem_alloc(s->n * sizeof *k);
     for (size_t i = 0; i < s->n; i++) k[i] = key_of(s, &s->v[i]);
     if (s->n) qsort(k, s->n, sizeof *k, by_key);
     return k;

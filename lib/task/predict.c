@@ -61,12 +61,12 @@ static int longest_first(const void *a, const void *b)
 static void cut(struct many *c, int tokens, int units)
 {
     const struct examples *x = c->x;
-    struct place *p = mem_alloc((x->n + 1) * sizeof *p);
+    struct place *p = mem_alloc(x->n * sizeof *p);
     int rows = 0;
     for (size_t u = 0; u < x->n; u++) p[u] = (struct place){ x->v[u].rows, u };
     qsort(p, x->n, sizeof *p, longest_first);
-    c->order = mem_alloc((x->n + 1) * sizeof *c->order);
-    c->first = mem_alloc((x->n + 2) * sizeof *c->first);
+    c->order = mem_alloc(x->n * sizeof *c->order);
+    c->first = mem_alloc((x->n + 1) * sizeof *c->first);
     for (size_t i = 0; i < x->n; i++) {
         size_t n = c->batches ? i - c->first[c->batches - 1] : 0;
         /* a unit longer than `tokens` still gets a batch, alone */
@@ -141,8 +141,8 @@ static void write_tags(struct predict_write *w, const struct read_out *o, const 
                        uint32_t i, const struct labelled *e)
 {
     size_t n = (size_t)e->words;
-    int *tag = mem_alloc((n + 1) * sizeof *tag);
-    const float **z = mem_alloc((n + 1) * sizeof *z);
+    int *tag = mem_alloc(n * sizeof *tag);
+    const float **z = mem_alloc(n * sizeof *z);
     read_out_tags(o, x, i, tag, z);
     for (size_t k = 0; k < n; k++) {
         if (w->scores)

@@ -162,7 +162,7 @@ static int judge_tags(const struct predictions_options *o, const struct labelled
 int predictions_judge(const struct predictions_options *o, const struct labelled_set *gold,
                       const char *path, struct judged *out, struct predictions_best *best)
 {
-    *out = (struct judged){ o->metric, gold->n, mem_zero(gold->n + 1, sizeof *out->of) };
+    *out = (struct judged){ o->metric, gold->n, mem_zero(gold->n, sizeof *out->of) };
     if (is_answering(o->metric)) return predictions_judge_answers(o, gold, path, out, best);
     struct labelled_set p = { 0 };
     int rc;
@@ -308,8 +308,8 @@ static int no_answers_read(struct no_answers *x, const char *path)
         if (!cJSON_IsNumber(x->p.v[i].value))
             return err_set("%s: '%.60s' has no number; expected the probability of \"no answer\"",
                            x->p.name, x->p.v[i].id);
-    x->exact = mem_zero(x->p.n + 1, sizeof *x->exact);
-    x->f1 = mem_zero(x->p.n + 1, sizeof *x->f1);
+    x->exact = mem_zero(x->p.n, sizeof *x->exact);
+    x->f1 = mem_zero(x->p.n, sizeof *x->f1);
     /* NAN: no question of gold has asked for this one yet */
     for (size_t i = 0; i < x->p.n; i++) x->exact[i].p = NAN;
     return 0;

@@ -47,7 +47,7 @@ int read_out_units(struct read_out *o, struct pass *p, int head, const struct ex
     tape_reset(p->t, false);
     /* outputs in the order of the units, each width() numbers of them */
     struct var *z = headed_read(&b, p, head);
-    float *all = mem_alloc(((size_t)z->rows * (size_t)z->cols + 1) * sizeof *all);
+    float *all = mem_alloc((size_t)z->rows * (size_t)z->cols * sizeof *all);
     k->get(all, z->v, (size_t)z->rows * (size_t)z->cols);
     /* to each unit's own place: threads that run other batches write elsewhere */
     for (int i = 0; i < n; i++) {
@@ -63,7 +63,7 @@ int read_out_units(struct read_out *o, struct pass *p, int head, const struct ex
 int read_out_run(struct read_out *o, struct pass *at, int head, const struct examples *x,
                  int tokens)
 {
-    size_t *unit = mem_alloc((x->n + 1) * sizeof *unit);
+    size_t *unit = mem_alloc(x->n * sizeof *unit);
     int rc = 0;
     read_out_begin(o, x, at->m->c.head[head].outputs);
     for (size_t u = 0; u < x->n && rc == 0; ) {
@@ -141,8 +141,8 @@ struct read_answer read_out_answer(const struct read_out *o, const struct exampl
 {
     size_t from = o->first[e], n = o->first[e + 1] - from, at = 0;
     size_t rows = (o->at[from + n] - o->at[from]) / 2;
-    struct window *w = mem_zero(n + 1, sizeof *w);
-    float *start = mem_alloc((2 * rows + 1) * sizeof *start), *end = start + rows;
+    struct window *w = mem_zero(n, sizeof *w);
+    float *start = mem_alloc(2 * rows * sizeof *start), *end = start + rows;
     for (size_t i = 0; i < n; i++) {
         const struct unit *u = &x->v[from + i];
         w[i] = (struct window){ .rows = { .n = u->rows },

@@ -73,7 +73,7 @@ static void words_free(struct words *w)
 /* The first n sentences of a block. */
 static struct words of_block(const struct vocab *v, const struct shard_block *b, int n)
 {
-    struct words w = { mem_zero((size_t)n + 1, sizeof *w.line), n };
+    struct words w = { mem_zero((size_t)n, sizeof *w.line), n };
     for (int i = 0; i < n; i++)
         w.line[i] = join(v, b->ids + b->at[i], (int)(b->at[i + 1] - b->at[i]));
     return w;
@@ -171,7 +171,7 @@ static double distinct_words(const struct words *w)
 
 static double distinct_lines(const struct words *w)
 {
-    uint64_t *v = mem_alloc((size_t)w->n * sizeof *v + 1);
+    uint64_t *v = mem_alloc((size_t)w->n * sizeof *v);
     for (int i = 0; i < w->n; i++) v[i] = XXH3_64bits(w->line[i], strlen(w->line[i]));
     double k = (double)distinct(v, (size_t)w->n);
     free(v);

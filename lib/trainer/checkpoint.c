@@ -172,7 +172,7 @@ static int read_optimizer(const char *folder, const struct model *m, float *cons
 
 static void moments_new(const struct model *m, float *moment[2])
 {
-    for (int k = 0; k < 2; k++) moment[k] = mem_zero(m->ps.total + 1, sizeof *moment[k]);
+    for (int k = 0; k < 2; k++) moment[k] = mem_zero(m->ps.total, sizeof *moment[k]);
 }
 
 static void moments_free(float *moment[2])
@@ -224,7 +224,7 @@ static int read_array(const struct st_file *f, const char *path, const struct ke
     }
     /* of tensors besides the model's: their moments lie in the optimiser's arrays */
     if (a->moment) return st_floats(t, moment[a->moment - 1] + a->at, n);
-    float *host = mem_alloc(n * sizeof *host + 1);
+    float *host = mem_alloc(n * sizeof *host);
     int rc = st_floats(t, host, n);
     if (rc == 0) k->upload(a->value, host, n * sizeof *host);
     free(host);
@@ -264,13 +264,13 @@ static size_t array_room(const struct state_array *a)
 static void copy_state(struct snapshot *s, const struct state *from, const struct kernels *k)
 {
     size_t bytes = 0;
-    s->value = mem_zero((size_t)from->n_ints + 1, sizeof *s->value);
+    s->value = mem_zero((size_t)from->n_ints, sizeof *s->value);
     for (int i = 0; i < from->n_ints; i++) {
         s->value[i] = *from->ints[i].value;
         state_int(&s->state, &s->value[i], 0, "%s", from->ints[i].name);
     }
     for (int i = 0; i < from->n_arrays; i++) bytes += array_room(&from->arrays[i]);
-    char *to = s->arrays = mem_alloc(bytes + 1);
+    char *to = s->arrays = mem_alloc(bytes);
     for (int i = 0; i < from->n_arrays; i++) {
         const struct state_array *a = &from->arrays[i];
         if (a->whole) {

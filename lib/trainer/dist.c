@@ -14,7 +14,7 @@ bool dist_first(const struct trainer *tr) { return !ranks_rank(tr->o.ranks); }
 static int broadcast(const struct trainer *tr, void *device, size_t bytes)
 {
     const struct kernels *k = tr->m->ps.k;
-    void *host = mem_alloc(bytes + 1);
+    void *host = mem_alloc(bytes);
     /* only at the start of a run, so the way through the host's memory does not matter */
     k->download(host, device, bytes);
     int rc = ranks_broadcast(tr->o.ranks, host, bytes);
@@ -131,7 +131,7 @@ int dist_check(struct trainer *tr)
     size_t bytes = ps->total * sizeof(float);
     char what[64];
     if (!tr->o.ranks) return 0;
-    void *host = mem_alloc(bytes + 1);
+    void *host = mem_alloc(bytes);
     ps->k->download(host, ps->value, bytes);
     /* Every rank takes the same steps, so all have the same bytes: another sum is a fault of a
      * machine. */

@@ -181,7 +181,7 @@ int metrics_join(struct metrics *r)
         if (n[i] > most) most = n[i];
     }
     mem_room(&r->logged, &r->logged_cap, (size_t)most + 1, sizeof *r->logged);
-    struct logged *all = mem_zero(size * (size_t)most + 1, sizeof *all);
+    struct logged *all = mem_zero(size * (size_t)most, sizeof *all);
     /* an all-gather has equal parts: filled up, and what is sent is never memory that was not
      * written */
     for (int64_t i = own; i < most; i++) r->logged[i] = (struct logged){ 0 };

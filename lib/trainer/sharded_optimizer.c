@@ -53,7 +53,7 @@ void sharded_open(struct sharded_optimizer *s, const struct params *ps, struct r
                           .piece = tensors ? ps->total : sharded_piece(ps->total, size,
                                                                  ranks_on_device(ranks)) };
     s->pieces = s->piece ? (int)((ps->total + s->piece - 1) / s->piece) : 0;
-    s->bound = mem_zero((size_t)s->pieces * ((size_t)size + 1) + 1, sizeof *s->bound);
+    s->bound = mem_zero((size_t)s->pieces * ((size_t)size + 1), sizeof *s->bound);
     if (tensors) {
         whole_tensors(s);
         return;
@@ -128,7 +128,7 @@ int sharded_gather(const struct sharded_optimizer *s, const float *held, float *
 {
     int me = ranks_rank(s->ranks), rc = 0;
     size_t bytes = sharded_held(s, me) * sizeof(float);
-    float *host = mem_alloc(bytes + 1), *mine = host;
+    float *host = mem_alloc(bytes), *mine = host;
     s->ps->k->download(host, held, bytes);
     for (int i = 0; i < s->pieces && rc == 0; i++) {
         const size_t *b = sharded_of(s, i);
@@ -143,7 +143,7 @@ int sharded_scatter(const struct sharded_optimizer *s, const float *all, float *
 {
     int me = ranks_rank(s->ranks), rc = 0;
     size_t bytes = sharded_held(s, me) * sizeof(float);
-    float *host = mem_alloc(bytes + 1), *mine = host;
+    float *host = mem_alloc(bytes), *mine = host;
     for (int i = 0; i < s->pieces && rc == 0; i++) {
         const size_t *b = sharded_of(s, i);
         rc = ranks_scatter(s->ranks, all, mine, b);
