@@ -29,7 +29,7 @@ static float heap_mean(const struct topk *t)
 
 static float *means(const struct csls_side *s)
 {
-    float *mean = mem_alloc(((size_t)s->n + 1) * sizeof *mean);
+    float *mean = mem_alloc((size_t)s->n * sizeof *mean);
     for (uint32_t i = 0; i < s->n; i++) {
         struct topk t = heap_of(s, i, s->k);
         mean[i] = heap_mean(&t);
@@ -45,7 +45,7 @@ static float *floors(const struct csls_side *near, int columns, const float *mea
 {
     /* fewer candidates than are asked for: no floor */
     if (k > near->k) return NULL;
-    float *least = mem_alloc(((size_t)near->n + 1) * sizeof *least),
+    float *least = mem_alloc((size_t)near->n * sizeof *least),
           *score = mem_alloc((size_t)k * sizeof *score);
     uint32_t *index = mem_alloc((size_t)k * sizeof *index);
     for (uint32_t i = 0; i < near->n; i++) {
@@ -223,8 +223,7 @@ static int scale_row(void *ctx, size_t i, int thread)
 
 void csls_matrix(float *S, uint32_t n, uint32_t m, int K)
 {
-    float *row = mem_alloc(((size_t)n + 1) * sizeof *row),
-          *col = mem_alloc(((size_t)m + 1) * sizeof *col);
+    float *row = mem_alloc((size_t)n * sizeof *row), *col = mem_alloc((size_t)m * sizeof *col);
     /* both before S changes */
     csls_means(S, n, m, K, row, col);
     struct scale c = { S, m, row, col };

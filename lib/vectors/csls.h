@@ -34,8 +34,8 @@ static inline void csls_side_init(struct csls_side *s, uint32_t n, int k)
 {
     s->n = n;
     s->k = k;
-    s->index = mem_zero((size_t)n * (size_t)k + 1, sizeof *s->index);
-    s->score = mem_zero((size_t)n * (size_t)k + 1, sizeof *s->score);
+    s->index = mem_zero((size_t)n * (size_t)k, sizeof *s->index);
+    s->score = mem_zero((size_t)n * (size_t)k, sizeof *s->score);
 }
 
 static inline void csls_free(struct csls_side *s)

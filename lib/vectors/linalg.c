@@ -154,7 +154,7 @@ static void project_out(const struct blas *b, double *Q, int n, int from, int fi
 void linalg_orthogonalize(float *A, size_t n, int k)
 {
     double *Q = mem_alloc(n * (size_t)k * sizeof *Q);
-    double *dot = mem_alloc((size_t)PANEL * ((size_t)k + 1) * sizeof *dot), before[PANEL];
+    double *dot = mem_alloc((size_t)PANEL * (size_t)k * sizeof *dot), before[PANEL];
     for (size_t i = 0; i < n; i++)
         for (int j = 0; j < k; j++) Q[(size_t)j * n + i] = A[i * (size_t)k + (size_t)j];
     one_thread();

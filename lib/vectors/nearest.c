@@ -66,7 +66,7 @@ static int shift_lines(void *ctx, size_t chunk, int thread)
 static float *shifts(const float *v, uint32_t n, int d, const float *by, double less,
                      uint32_t padded)
 {
-    struct shift s = { v, by, mem_zero((size_t)padded + 1, sizeof *s.to), n, (size_t)d, less };
+    struct shift s = { v, by, mem_zero(padded, sizeof *s.to), n, (size_t)d, less };
     par_for(((size_t)n + LINES - 1) / LINES, shift_lines, &s);
     return s.to;
 }
@@ -74,8 +74,8 @@ static float *shifts(const float *v, uint32_t n, int d, const float *by, double 
 static float *centre(const float *v, uint32_t n, int d)
 {
     /* in double: 2 million rows added in float32 would lose the mean's last digits */
-    double *sum = mem_zero((size_t)d + 1, sizeof *sum);
-    float *mean = mem_zero((size_t)d + 1, sizeof *mean);
+    double *sum = mem_zero((size_t)d, sizeof *sum);
+    float *mean = mem_zero((size_t)d, sizeof *mean);
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < (size_t)d; k++) sum[k] += v[i * (size_t)d + k];
     for (int k = 0; k < d; k++) mean[k] = (float)(sum[k] / n);
@@ -109,8 +109,8 @@ static void quantise(struct nearest *s, double product)
      * all. */
     enum { MOST = 200 };
     float ratio = 0;
-    s->error = mem_zero((size_t)s->x.padded + 1, sizeof *s->error);
-    s->weight = mem_zero((size_t)s->z.padded + 1, sizeof *s->weight);
+    s->error = mem_zero(s->x.padded, sizeof *s->error);
+    s->weight = mem_zero(s->z.padded, sizeof *s->weight);
     /* A row that loses nothing in 8 bits would make the ratio infinite, and with it the bounds of
      * all others: its error counts as 1/200 of what it keeps. */
     for (uint32_t i = 0; i < s->n; i++) {

@@ -17,9 +17,9 @@ struct quadtree *quadtree_new(uint32_t n)
 {
     struct quadtree *t = mem_zero(1, sizeof *t);
     t->n = n;
-    t->order = mem_alloc(((size_t)n + 1) * sizeof *t->order);
-    t->at = mem_alloc(((size_t)n + 1) * sizeof *t->at);
-    t->scratch = mem_alloc(((size_t)n + 1) * sizeof *t->scratch);
+    t->order = mem_alloc((size_t)n * sizeof *t->order);
+    t->at = mem_alloc((size_t)n * sizeof *t->at);
+    t->scratch = mem_alloc((size_t)n * sizeof *t->scratch);
     return t;
 }
 

@@ -25,8 +25,8 @@ struct sparse *sparse_make(uint32_t rows, uint32_t cols, struct sparse_entry *e,
     m->rows = rows;
     m->cols = cols;
     m->at = mem_zero((size_t)rows + 1, sizeof *m->at);
-    m->col = mem_alloc((n + 1) * sizeof *m->col);
-    m->v = mem_alloc((n + 1) * sizeof *m->v);
+    m->col = mem_alloc(n * sizeof *m->col);
+    m->v = mem_alloc(n * sizeof *m->v);
     /* What comes in order, as from one file of counts, is not sorted: sorting takes the memory of
      * the entries once more. */
     size_t sorted = 1;
@@ -53,8 +53,8 @@ struct sparse *sparse_transpose(const struct sparse *m)
     t->rows = m->cols;
     t->cols = m->rows;
     t->at = mem_zero((size_t)t->rows + 2, sizeof *t->at);
-    t->col = mem_alloc((n + 1) * sizeof *t->col);
-    t->v = mem_alloc((n + 1) * sizeof *t->v);
+    t->col = mem_alloc(n * sizeof *t->col);
+    t->v = mem_alloc(n * sizeof *t->v);
     /* at[c + 2] counts, at[c + 1] is where column c's next entry goes; in the end at[c + 1] is its
      * end. */
     for (size_t i = 0; i < n; i++) t->at[m->col[i] + 2]++;
@@ -107,8 +107,8 @@ struct sparse *sparse_copy(const struct sparse *m)
     size_t n = m->at[m->rows];
     *c = *m;
     c->at = mem_alloc(((size_t)m->rows + 1) * sizeof *c->at);
-    c->col = mem_alloc((n + 1) * sizeof *c->col);
-    c->v = mem_alloc((n + 1) * sizeof *c->v);
+    c->col = mem_alloc(n * sizeof *c->col);
+    c->v = mem_alloc(n * sizeof *c->v);
     memcpy(c->at, m->at, ((size_t)m->rows + 1) * sizeof *c->at);
     memcpy(c->col, m->col, n * sizeof *c->col);
     memcpy(c->v, m->v, n * sizeof *c->v);
@@ -146,8 +146,8 @@ static int product_rows(void *ctx, size_t chunk, int thread)
     struct product *p = ctx;
     struct part *to = &p->part[chunk];
     if (!p->sum[thread]) {
-        p->sum[thread] = mem_zero((size_t)p->b->cols + 1, sizeof(float));
-        p->touched[thread] = mem_alloc(((size_t)p->b->cols + 1) * sizeof(uint32_t));
+        p->sum[thread] = mem_zero(p->b->cols, sizeof(float));
+        p->touched[thread] = mem_alloc((size_t)p->b->cols * sizeof(uint32_t));
     }
     /* Gustavson's algorithm: a row is summed in a dense array, of which only the columns that were
      * touched are read and cleared. */
@@ -190,13 +190,13 @@ struct sparse *sparse_product(const struct sparse *a, const struct sparse *b)
     struct product p = { a,
                          b,
                          c,
-                         mem_zero(chunks + 1, sizeof *p.part),
+                         mem_zero(chunks, sizeof *p.part),
                          mem_zero(threads, sizeof *p.sum),
                          mem_zero(threads, sizeof *p.touched) };
     par_for(chunks, product_rows, &p);
     for (uint32_t r = 0; r < a->rows; r++) c->at[r + 1] += c->at[r];
-    c->col = mem_alloc((c->at[a->rows] + 1) * sizeof *c->col);
-    c->v = mem_alloc((c->at[a->rows] + 1) * sizeof *c->v);
+    c->col = mem_alloc(c->at[a->rows] * sizeof *c->col);
+    c->v = mem_alloc(c->at[a->rows] * sizeof *c->v);
     size_t to = 0;
     for (size_t i = 0; i < chunks; i++) {
         if (p.part[i].n) {
@@ -227,7 +227,7 @@ struct sparse_right {
 /* The columns numbered by dense[] (-1: not among them) as a full matrix [rows, k]. */
 static float *panel(const struct sparse *m, const int *dense, int k)
 {
-    float *p = mem_zero((size_t)m->rows * (size_t)k + 1, sizeof *p);
+    float *p = mem_zero((size_t)m->rows * (size_t)k, sizeof *p);
     for (uint32_t r = 0; r < m->rows; r++)
         for (size_t i = m->at[r]; i < m->at[r + 1]; i++)
             if (dense[m->col[i]] >= 0)
@@ -238,9 +238,9 @@ static float *panel(const struct sparse *m, const int *dense, int k)
 struct sparse_right *sparse_right_new(const struct sparse *a, const struct sparse *b)
 {
     struct sparse_right *r = mem_zero(1, sizeof *r);
-    uint32_t *in_a = mem_zero((size_t)a->cols + 1, sizeof *in_a);
+    uint32_t *in_a = mem_zero(a->cols, sizeof *in_a);
     r->t = sparse_transpose(b);
-    r->dense = mem_alloc(((size_t)a->cols + 1) * sizeof *r->dense);
+    r->dense = mem_alloc((size_t)a->cols * sizeof *r->dense);
     for (size_t i = 0; i < a->at[a->rows]; i++) in_a[a->col[i]]++;
     /* A scattered addition costs about thirty of sgemm's: from that density on a column goes by
      * product. */
@@ -309,7 +309,7 @@ void sparse_add_products(const struct sparse *a, const struct sparse_right *b, f
 
 void sparse_ppmi(struct sparse *m, double power, double shift)
 {
-    double *col = mem_zero((size_t)m->cols + 1, sizeof *col), total = 0;
+    double *col = mem_zero(m->cols, sizeof *col), total = 0;
     size_t to = 0, begin = 0;
     for (size_t i = 0; i < m->at[m->rows]; i++) col[m->col[i]] += m->v[i];
     for (uint32_t c = 0; c < m->cols; c++)

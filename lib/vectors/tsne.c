@@ -175,10 +175,10 @@ static void affinities_sparse(struct affinities *a, const float *X, uint32_t n, 
     /* end[i] counts, then is where row i's next entry goes, in the end where it ends and row i + 1
      * begins. */
     /* Both p_{j|i} and p_{i|j} into row i; equal columns, at most two, are added. */
-    size_t *end = mem_zero((size_t)n + 1, sizeof *end), all = 0, m = 0;
+    size_t *end = mem_zero(n, sizeof *end), all = 0, m = 0;
     for (size_t k = 0; k < (size_t)n * near; k++) { end[k / near]++; end[s.index[k]]++; }
     for (uint32_t i = 0; i < n; i++) { size_t count = end[i]; end[i] = all; all += count; }
-    struct entry *e = mem_alloc((all + 1) * sizeof *e);
+    struct entry *e = mem_alloc(all * sizeof *e);
     for (size_t k = 0; k < (size_t)n * near; k++) {
         uint32_t i = (uint32_t)(k / near), j = s.index[k];
         float p = (float)(s.p[k] / (2.0 * n));
@@ -186,8 +186,8 @@ static void affinities_sparse(struct affinities *a, const float *X, uint32_t n, 
         e[end[j]++] = (struct entry){ i, p };
     }
     a->row = mem_alloc(((size_t)n + 1) * sizeof *a->row);
-    a->col = mem_alloc((all + 1) * sizeof *a->col);
-    a->p = mem_alloc((all + 1) * sizeof *a->p);
+    a->col = mem_alloc(all * sizeof *a->col);
+    a->p = mem_alloc(all * sizeof *a->p);
     for (uint32_t i = 0; i < n; i++) {
         size_t begin = i ? end[i - 1] : 0;
         a->row[i] = m;
@@ -367,7 +367,7 @@ int tsne(const float *X, uint32_t n, int d, const struct tsne_options *o, double
            *gain = mem_alloc(nn * sizeof *gain);
     /* scikit-learn's "auto" learning rate */
     double rate = o->rate > 0 ? o->rate : fmax(n / o->exaggeration / 4, 50);
-    float *flat = mem_alloc((2 * (size_t)a.pad + 1) * sizeof *flat);
+    float *flat = mem_alloc(2 * (size_t)a.pad * sizeof *flat);
     struct quadtree *tree = a.dense ? NULL : quadtree_new(n);
     struct forces f = { .a = &a,
                         .Y = Y,

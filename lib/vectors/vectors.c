@@ -71,7 +71,7 @@ int64_t vectors_find(const struct vectors *v, const char *word, size_t n)
 void vectors_counts(struct vectors *v, const struct vocab *vocab)
 {
     free(v->count);
-    v->count = mem_zero((size_t)v->n + 1, sizeof *v->count);
+    v->count = mem_zero(v->n, sizeof *v->count);
     for (uint32_t i = 0; i < v->n; i++) {
         uint32_t id = vocab_id(vocab, vectors_word(v, i), vectors_word_len(v, i));
         /* below: VOCAB_UNK, for a word that the vocabulary lacks */
@@ -109,7 +109,7 @@ int vectors_specific(struct vectors *a, struct vectors *b, uint64_t least)
     for (int k = 0; k < 2; k++) {
         /* Both are marked before either is cut: each is looked up in the other whole. */
         struct vectors *v = side[k], *other = side[1 - k];
-        keep[k] = mem_zero((size_t)v->n + 1, sizeof *keep[k]);
+        keep[k] = mem_zero(v->n, sizeof *keep[k]);
         for (uint32_t i = 0; i < v->n; i++) {
             int64_t j = vectors_find(other, vectors_word(v, i), vectors_word_len(v, i));
             /* V^ of TCS/SCS: frequent in its own language, and not in the other */

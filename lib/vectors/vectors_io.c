@@ -624,7 +624,7 @@ static int write_rows(const struct vectors *v, struct out *o, bool binary)
 static char *word_lines(const struct vectors *v, size_t *size)
 {
     *size = v->at[v->n];
-    char *s = mem_alloc(*size + 1);
+    char *s = mem_alloc(*size);
     memcpy(s, v->bytes, *size);
     for (uint32_t i = 0; i < v->n; i++) s[v->at[i + 1] - 1] = '\n';
     return s;

@@ -14,7 +14,7 @@ struct sparse *word_context_of(const struct cooc *c, const struct vectors *v)
 {
     struct vocab *vocab = cooc_vocab(c);
     if (!vocab) return NULL;
-    int64_t *row_of = mem_alloc(((size_t)vocab->n + 1) * sizeof *row_of);
+    int64_t *row_of = mem_alloc((size_t)vocab->n * sizeof *row_of);
     for (uint32_t id = 0; id < vocab->n; id++)
         row_of[id] = id < VOCAB_SPECIALS
                          ? -1
@@ -100,8 +100,8 @@ static struct sparse *join(struct sparse **block, int n)
     for (int b = 0; b < n; b++) entries += block[b]->at[block[b]->rows];
     m->rows = block[0]->rows;
     m->at = mem_zero((size_t)m->rows + 1, sizeof *m->at);
-    m->col = mem_alloc((entries + 1) * sizeof *m->col);
-    m->v = mem_alloc((entries + 1) * sizeof *m->v);
+    m->col = mem_alloc(entries * sizeof *m->col);
+    m->v = mem_alloc(entries * sizeof *m->v);
     size_t to = 0;
     for (uint32_t r = 0; r < m->rows; r++) {
         uint32_t shift = 0;
