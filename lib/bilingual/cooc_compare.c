@@ -253,7 +253,7 @@ int cooc_compare_from_dictionary(const char *path, const struct cooc *a, const s
     memset(p, 0, sizeof *p);
     if (open_sides(path, a, b, &s) < 0) return -1;
     /* 0: no translation (it is a special's id) */
-    uint32_t *to = mem_zero((size_t)s.a->n + 1, sizeof *to);
+    uint32_t *to = mem_zero(s.a->n, sizeof *to);
     int r = 0;
     while (r >= 0 && (r = columns(s.t, &x, &xn, &y, &yn)) > 0) {
         uint32_t i = vocab_id(s.a, x, xn), j = vocab_id(s.b, y, yn);
@@ -337,9 +337,9 @@ static int falling(const void *a, const void *b)
 
 int cooc_compare_ranks(const struct cooc *c, double **f, size_t *n)
 {
-    uint64_t *words = mem_zero((size_t)c->ids + 1, sizeof *words);
+    uint64_t *words = mem_zero(c->ids, sizeof *words);
     double all = tokens(c);
-    *f = mem_alloc(((size_t)c->ids + 1) * sizeof **f);
+    *f = mem_alloc((size_t)c->ids * sizeof **f);
     *n = 0;
     for (int i = 0; i < c->planes; i++)
         if (cooc_word_counts(c, i, words) < 0) {

@@ -99,7 +99,7 @@ void dictionary_identical(const struct vectors *src, const struct vectors *tgt, 
 /* Keeps the first pair of each word of one side, of n words. */
 static void first_of_each(struct word_pairs *p, const uint32_t *side, uint32_t n)
 {
-    bool *seen = mem_zero((size_t)n + 1, sizeof *seen);
+    bool *seen = mem_zero(n, sizeof *seen);
     size_t kept = 0;
     for (size_t i = 0; i < p->n; i++) {
         if (seen[side[i]]) continue;
@@ -122,8 +122,8 @@ size_t word_pairs_best(struct word_pairs *p, uint32_t n_src, uint32_t n_tgt)
 
 size_t word_pairs_one_to_one(struct word_pairs *p, uint32_t n_src, uint32_t n_tgt)
 {
-    bool *src = mem_zero((size_t)n_src + 1, sizeof *src);
-    bool *tgt = mem_zero((size_t)n_tgt + 1, sizeof *tgt);
+    bool *src = mem_zero(n_src, sizeof *src);
+    bool *tgt = mem_zero(n_tgt, sizeof *tgt);
     size_t n = p->n, kept = 0;
     for (size_t i = 0; i < n; i++) {
         if (src[p->src[i]] || tgt[p->tgt[i]]) continue;

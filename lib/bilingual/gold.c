@@ -49,7 +49,7 @@ int gold_read(const char *path, const struct vectors *src, const struct vectors 
     text_close(t);
     /* in_gold and best_rank walk the pairs of a word in order */
     if (n) qsort(lines, n, sizeof *lines, by_source);
-    g->src = mem_alloc((n + 1) * sizeof *g->src);
+    g->src = mem_alloc(n * sizeof *g->src);
     for (size_t i = 0; i < n; i++) {
         bool first = !i || lines[i].src != lines[i - 1].src;
         /* a pair listed twice is one pair: it raises neither chance nor its weight in a mean */

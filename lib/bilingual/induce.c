@@ -169,7 +169,7 @@ static int search(struct vectors *src, struct vectors *tgt, const struct induce_
 static float *copy_rows(const struct vectors *v)
 {
     size_t bytes = (size_t)v->n * (size_t)v->dim * sizeof *v->x;
-    return memcpy(mem_alloc(bytes + 1), v->x, bytes);
+    return memcpy(mem_alloc(bytes), v->x, bytes);
 }
 
 int induce(struct vectors *src, struct vectors *tgt, const struct word_pairs *seeds,

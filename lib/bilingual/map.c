@@ -61,7 +61,7 @@ static void cross(const float *A, const uint32_t *a, const float *B, const uint3
 static void apply(float *X, uint32_t n, int d, const double *W)
 {
     size_t k = (size_t)d;
-    float *w = mem_alloc(k * k * sizeof *w), *to = mem_alloc(((size_t)n * k + 1) * sizeof *to);
+    float *w = mem_alloc(k * k * sizeof *w), *to = mem_alloc(n * k * sizeof *to);
     for (size_t i = 0; i < k * k; i++) w[i] = (float)W[i];
     /* float32, as the vectors are: only what a map is computed from is in double */
     gemm(false, false, (int)n, d, d, 1, X, d, w, d, 0, to, d, NULL, NULL);
@@ -281,7 +281,7 @@ int map_self_learn(const float *X, uint32_t n, const float *Z, uint32_t m, int d
           *top = mem_alloc(room * sizeof *top);
     uint32_t *pick_of = mem_alloc(room * sizeof *pick_of);
     float **line = mem_alloc((size_t)par_threads() * sizeof *line);
-    for (int i = 0; i < par_threads(); i++) line[i] = mem_alloc(((size_t)m + 1) * sizeof **line);
+    for (int i = 0; i < par_threads(); i++) line[i] = mem_alloc((size_t)m * sizeof **line);
     int r = 0, last = 0;
     *objective = -INFINITY;
     for (int round = 1; ; round++) {

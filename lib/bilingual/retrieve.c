@@ -38,12 +38,11 @@ size_t retrieve_mine(const struct csls_side *x, const struct csls_side *z, doubl
                      struct mined **m)
 {
     /* candidates of both directions: a pair may stand there twice, and is taken once */
-    *m = mem_alloc(((size_t)x->n + z->n + 1) * sizeof **m);
+    *m = mem_alloc(((size_t)x->n + z->n) * sizeof **m);
     size_t n = add(*m, 0, x, false, least), kept = 0;
     n = add(*m, n, z, true, least);
     qsort(*m, n, sizeof **m, falling);
-    bool *src = mem_zero((size_t)x->n + 1, sizeof *src),
-         *tgt = mem_zero((size_t)z->n + 1, sizeof *tgt);
+    bool *src = mem_zero(x->n, sizeof *src), *tgt = mem_zero(z->n, sizeof *tgt);
     for (size_t i = 0; i < n; i++) {
         struct mined c = (*m)[i];
         if (src[c.src] || tgt[c.tgt]) continue;

@@ -55,7 +55,7 @@ struct spelling *spelling_new(const struct vectors *src, const struct vectors *t
             add_word(&g, &bag[k], i, vectors_word(side[k], i), vectors_word_len(side[k], i));
     struct sparse *m[2];
     /* in how many words an n-gram is, of both sides together */
-    double *in = mem_zero(g.n + 1, sizeof *in), words = (double)src->n + tgt->n;
+    double *in = mem_zero(g.n, sizeof *in), words = (double)src->n + tgt->n;
     for (int k = 0; k < 2; k++) {
         m[k] = sparse_make(side[k]->n, (uint32_t)g.n, bag[k].e, bag[k].n);
         for (size_t i = 0; i < m[k]->at[side[k]->n]; i++) in[m[k]->col[i]]++;
@@ -93,7 +93,7 @@ struct frequency { double *src, *tgt; float weight; };
 
 static double *log_frequency(const struct vectors *v)
 {
-    double *f = mem_zero((size_t)v->n + 1, sizeof *f), total = 0;
+    double *f = mem_zero(v->n, sizeof *f), total = 0;
     for (uint32_t i = 0; v->count && i < v->n; i++) total += (double)v->count[i];
     for (uint32_t i = 0; i < v->n; i++)
         /* no count is no evidence: frequency_row adds nothing */
@@ -179,10 +179,10 @@ struct scores *scores_new(const struct vectors *src, const struct vectors *tgt,
     if (s->rows > src->n) s->rows = src->n;
     if (o->spelling != 0) s->spelling = spelling_new(src, tgt, o->spelling);
     if (o->frequency != 0) s->frequency = frequency_new(src, tgt, o->frequency);
-    s->S = mem_alloc(((size_t)s->rows * m + 1) * sizeof *s->S);
-    if (s->spelling || s->frequency) s->E = mem_alloc(((size_t)s->rows * m + 1) * sizeof *s->E);
-    s->row = mem_alloc(((size_t)src->n + 1) * sizeof *s->row);
-    s->col = mem_alloc((m + 1) * sizeof *s->col);
+    s->S = mem_alloc(s->rows * m * sizeof *s->S);
+    if (s->spelling || s->frequency) s->E = mem_alloc(s->rows * m * sizeof *s->E);
+    s->row = mem_alloc((size_t)src->n * sizeof *s->row);
+    s->col = mem_alloc(m * sizeof *s->col);
     return s;
 }
 
@@ -311,7 +311,7 @@ void scores_by_vectors(struct scores *s)
 void scores_by_products(struct scores *s, const struct scores_pair *p, int n, float weight)
 {
     drop_products(s);
-    s->product = mem_alloc(((size_t)n + 1) * sizeof *s->product);
+    s->product = mem_alloc((size_t)n * sizeof *s->product);
     s->products = n;
     s->weight = weight;
     for (int i = 0; i < n; i++) {
@@ -349,7 +349,7 @@ const float *scores_row(struct scores *s, uint32_t i)
 static struct sparse *soft(const struct csls_side *top, uint32_t m, double heat)
 {
     size_t k = (size_t)top->k, count = 0;
-    struct sparse_entry *e = mem_alloc((top->n * k + 1) * sizeof *e);
+    struct sparse_entry *e = mem_alloc(top->n * k * sizeof *e);
     for (uint32_t i = 0; i < top->n; i++) {
         double sum = 0;
         for (size_t j = 0; j < k; j++)

@@ -93,7 +93,7 @@ static int correlate(const float *X, int dx, const float *Z, int dz, size_t n, d
                          n,
                          dx,
                          dz,
-                         mem_zero(n + 1, sizeof *s.sum),
+                         mem_zero(n, sizeof *s.sum),
                          mem_zero((size_t)par_threads(), sizeof *s.tile) };
     for (int i = 0; i < par_threads(); i++) s.tile[i] = mem_alloc(2 * TILE * TILE * sizeof(float));
     par_for(chunks, similar_rows, &s);
@@ -159,7 +159,7 @@ static double dot(const float *a, const double *b, size_t d)
 static void cosines(const float *X, const float *Z, size_t n, size_t d, struct similarity *r)
 {
     double *x = mem_zero(d, sizeof *x), *z = mem_zero(d, sizeof *z),
-           *own = mem_alloc((n + 1) * sizeof *own);
+           *own = mem_alloc(n * sizeof *own);
     double sum = 0, squares = 0, all = 0, m = (double)n;
     for (size_t i = 0; i < n; i++) {
         own[i] = 0;

@@ -8,7 +8,7 @@
 static bool *begins(const struct vectors *v, const char *initial, bool *any)
 {
     size_t n = strlen(initial);
-    bool *is = mem_zero((size_t)v->n + 1, sizeof *is);
+    bool *is = mem_zero(v->n, sizeof *is);
     *any = false;
     for (uint32_t i = 0; i < v->n; i++) {
         is[i] = vectors_word_len(v, i) >= n && !memcmp(vectors_word(v, i), initial, n);
@@ -41,10 +41,10 @@ struct rows { uint32_t n, *row; float *x; };
 
 static struct rows rows_of(const struct vectors *v, const bool *is, bool kind)
 {
-    struct rows r = { 0, mem_alloc(((size_t)v->n + 1) * sizeof *r.row), NULL };
+    struct rows r = { 0, mem_alloc((size_t)v->n * sizeof *r.row), NULL };
     for (uint32_t i = 0; i < v->n; i++)
         if (is[i] == kind) r.row[r.n++] = i;
-    r.x = mem_alloc(((size_t)r.n * (size_t)v->dim + 1) * sizeof *r.x);
+    r.x = mem_alloc((size_t)r.n * (size_t)v->dim * sizeof *r.x);
     for (uint32_t i = 0; i < r.n; i++)
         memcpy(r.x + i * (size_t)v->dim, vectors_row(v, r.row[i]), (size_t)v->dim * sizeof *r.x);
     return r;
@@ -112,7 +112,7 @@ int word_initial_means(const struct word_initial *kinds, const struct vectors *s
 {
     if (!kinds) return csls_neighbour_means(tgt->x, tgt->n, src->x, src->n, src->dim, K, mean);
     int status = 0;
-    *mean = mem_zero((size_t)tgt->n + 1, sizeof **mean);
+    *mean = mem_zero(tgt->n, sizeof **mean);
     for (int kind = 0; kind < 2 && status == 0; kind++) {
         struct rows a = rows_of(src, kinds->src, kind), b = rows_of(tgt, kinds->tgt, kind);
         float *own = NULL;
