@@ -23,7 +23,7 @@ int cooc_view_init(struct cooc_view *w, const struct cooc *c, const struct vocab
     if (c->ref[0] && !raw && !counts && !lang && (ref < 0 || !c->plane[ref].total.tokens))
         return err_set("%s: no counts of its reference language \"%s\"; pass --raw or --lang",
                        c->path, c->ref);
-    w->scale = mem_alloc((size_t)(c->planes + 1) * sizeof *w->scale);
+    w->scale = mem_alloc((size_t)c->planes * sizeof *w->scale);
     for (int k = 0; k < c->planes; k++) {
         uint64_t n = c->plane[k].total.tokens;
         /* A language without tokens has no pair either: any factor does, as long as it is not
@@ -93,7 +93,7 @@ int cooc_view_each(const struct cooc_view *w, int (*each)(void *, uint32_t, uint
                    void *ctx)
 {
     int n = w->last - w->first, rc = 0;
-    struct stream_of_plane *s = mem_alloc((size_t)(n + 1) * sizeof *s);
+    struct stream_of_plane *s = mem_alloc((size_t)n * sizeof *s);
     for (int k = 0; k < n && rc == 0; k++) {
         cooc_cursor_init(&s[k].cursor, w->c, w->first + k);
         s[k].i = 0;
@@ -326,7 +326,7 @@ int cooc_stat(const struct cooc_view *w, struct out *out)
     const struct cooc *c = w->c;
     const struct cooc_scheme *s = &c->scheme;
     FILE *f = out_stdio(out);
-    char *skipped = mem_alloc(c->skip_size + 1);
+    char *skipped = mem_alloc(c->skip_size);
     /* languages are bytes of a stranger's file, and this is read on terminals */
     char name[4 * COOC_LANG];
     shown(name, sizeof name, c->ref, strlen(c->ref));

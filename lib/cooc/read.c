@@ -310,9 +310,9 @@ struct vocab *cooc_vocab(const struct cooc *c)
 {
     uint32_t n = c->ids - VOCAB_SPECIALS;
     /* vocab_make wants strings, and the file is mapped to be read only; each ends with a newline */
-    char *copy = mem_alloc(c->tokens_size + 1);
+    char *copy = mem_alloc(c->tokens_size);
     memcpy(copy, c->tokens, c->tokens_size);
-    const char **token = mem_alloc(((size_t)n + 1) * sizeof *token);
+    const char **token = mem_alloc((size_t)n * sizeof *token);
     char *s = copy;
     for (uint32_t i = 0; i < n; i++) {
         token[i] = s;

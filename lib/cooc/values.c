@@ -141,7 +141,7 @@ struct cooc_values *cooc_values_load(const char *path, const struct cooc_values_
     struct cooc *c = cooc_open(path);
     if (!c) return NULL;
     struct cooc_values *v = NULL;
-    double *scale = mem_alloc((size_t)(c->planes + 1) * sizeof *scale);
+    double *scale = mem_alloc((size_t)c->planes * sizeof *scale);
     /* Ids would name other words, and nothing later could notice. */
     if (o.vocab_hash && o.vocab_hash != c->vocab_hash) {
         err_set("%s: counted over another vocabulary than the model's; count again with cooc-count "
@@ -180,9 +180,9 @@ struct cooc_values *cooc_values_load(const char *path, const struct cooc_values_
         for (uint32_t i = 0; i < c->ids; i++) v->at[i + 1] += v->at[i];
         uint64_t n = v->at[c->ids];
         size_t width = v->half ? 2 : 4;
-        v->col = mem_alloc(n * (v->wide ? 4 : 2) + 1);
-        v->logx = mem_alloc(n * width + 1);
-        if (v->raw) v->logx_raw = mem_alloc(n * width + 1);
+        v->col = mem_alloc(n * (v->wide ? 4 : 2));
+        v->logx = mem_alloc(n * width);
+        if (v->raw) v->logx_raw = mem_alloc(n * width);
         v->bytes = sizeof *v + ((size_t)c->ids + 1) * sizeof *v->at
                    + n * ((v->wide ? 4 : 2) + width * (v->raw ? 2 : 1));
         f.counting = false;
