@@ -480,10 +480,10 @@ static struct lookup *skipping(struct counter *c, bool **skip, struct vocab **wi
     c->skip = *skip = cooc_skip_ids(s->text, s->size, v);
     c->skip_from = v->n;
     if (!c->skip) return lookup_new(v);
-    char *copy = mem_alloc(s->size + 1);
+    char *copy = mem_alloc(s->size);
     memcpy(copy, s->text, s->size);
     uint32_t n = v->n - VOCAB_SPECIALS;
-    const char **token = mem_alloc((n + s->size + 1) * sizeof *token);
+    const char **token = mem_alloc((n + s->size) * sizeof *token);
     for (uint32_t i = 0; i < n; i++) token[i] = vocab_token(v, i + VOCAB_SPECIALS);
     for (char *p = copy, *nl; p < copy + s->size; p = nl + 1) {
         nl = memchr(p, '\n', (size_t)(copy + s->size - p));

@@ -166,8 +166,8 @@ struct vocab *cooc_collect(const struct cooc_input *in, int n, const struct cooc
         /* qsort has no room for a context; one collection runs at a time */
         sort_bytes = t->bytes;
         if (kept) qsort(t->word, kept, sizeof *t->word, by_count);
-        const char **token = mem_alloc((kept + 1) * sizeof *token);
-        uint64_t *count = mem_alloc((kept + 1) * sizeof *count);
+        const char **token = mem_alloc(kept * sizeof *token);
+        uint64_t *count = mem_alloc(kept * sizeof *count);
         for (size_t k = 0; k < kept; k++) {
             token[k] = t->bytes + t->word[k].at;
             count[k] = t->word[k].count;

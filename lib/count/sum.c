@@ -235,7 +235,7 @@ void cooc_abandon(struct cooc_writer *w)
 char *cooc_tokens(const struct vocab *v, size_t *size)
 {
     size_t from = v->at[VOCAB_SPECIALS], n = v->at[v->n] - from;
-    char *p = mem_alloc(n + 1);
+    char *p = mem_alloc(n);
     memcpy(p, v->bytes + from, n);
     for (uint32_t id = VOCAB_SPECIALS; id < v->n; id++) p[v->at[id + 1] - 1 - from] = '\n';
     *size = n;
