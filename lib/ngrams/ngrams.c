@@ -108,7 +108,7 @@ static int ranking_make(struct ranking *r, const struct levels *l, const struct 
     for (int k = l->o->least; k <= l->o->longest; k++) {
         uint32_t n = l->of[k].n;
         r->score[k] = mem_alloc(((size_t)n + 1) * sizeof *r->score[k]);
-        r->order[k] = mem_alloc(((size_t)n + 1) * sizeof *r->order[k]);
+        r->order[k] = mem_alloc((size_t)n * sizeof *r->order[k]);
         r->rank[k] = mem_alloc(((size_t)n + 1) * sizeof *r->rank[k]);
         r->covers[k] = mem_zero((size_t)n + 1, sizeof *r->covers[k]);
         for (uint32_t i = 1; i <= n; i++) {

@@ -242,7 +242,7 @@ static void sink(struct reader **heap, size_t n, size_t i)
 
 static int merge(struct reader *r, size_t n, int (*emit)(void *, uint64_t, uint64_t), void *ctx)
 {
-    struct reader **heap = mem_alloc((n + 1) * sizeof *heap);
+    struct reader **heap = mem_alloc(n * sizeof *heap);
     size_t live = 0;
     int rc = 0;
     for (size_t i = 0; i < n && rc >= 0; i++)
