@@ -123,7 +123,7 @@ static int make_room(struct learn *l, const struct counted_word *words, size_t n
     if (cells >= BACK || n >= UINT32_MAX)
         return err_set("the distinct words have more than 2^31 characters together; learn from a "
                        "sample of the text");
-    l->cell = mem_alloc_huge((size_t)(cells + 1) * sizeof *l->cell);
+    l->cell = mem_alloc_huge((size_t)cells * sizeof *l->cell);
     l->run = mem_alloc(runs * sizeof *l->run);
     return 0;
 }

@@ -414,7 +414,7 @@ struct counted_word *word_counts_list(struct word_counts *w, size_t *n)
     if (par_for(PARTS, fold_part, w) < 0) return NULL;
     size_t *next = mem_zero(BUCKETS, sizeof *next);
     *n = count_buckets(w, next);
-    struct counted_word *v = mem_alloc_huge((*n + 1) * sizeof *v);
+    struct counted_word *v = mem_alloc_huge(*n * sizeof *v);
     for (int p = 0; p < PARTS; p++) {
         const struct table *t = &w->of[0][p];
         for (size_t at = UNIT; at < t->used; ) {
