@@ -183,7 +183,7 @@ void order_write(const struct order_model *m, FILE *f)
     fprintf(f, "%s\n# labels %s\n", header, sets[m->labels]);
     for (int c = 0; c < ORDER_CLASSES; c++) {
         const struct order_weights *w = &m->w[c];
-        struct named *v = mem_alloc((w->n + 1) * sizeof *v);
+        struct named *v = mem_alloc(w->n * sizeof *v);
         for (size_t i = 0; i < w->n; i++) {
             char *to = v[i].name, *end = to + sizeof v[i].name;
             order_feature feature = w->feature[i];

@@ -224,7 +224,7 @@ void order_learn(struct order_model *m, const struct order_nodes *t, enum order_
     struct gradient g = { 0 };
     double *squares = NULL, *p = mem_alloc(ORDER_MOST * sizeof *p);
     size_t cap = 0, n = t->n[c];
-    uint32_t *order = mem_alloc((n + 1) * sizeof *order);
+    uint32_t *order = mem_alloc(n * sizeof *order);
     for (int pass = 0; pass < PASSES && n; pass++) {
         /* keyed by the pass, so that none depends on what was drawn before it */
         rng_permutation((struct rng_key){ seed, RNG_DERIVE, DRAW_PASSES }, (uint64_t)pass, order,

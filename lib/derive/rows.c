@@ -138,7 +138,7 @@ static int spans(const struct tagged_rows *r, uint32_t *span, uint64_t *line)
 static int write_conll(const struct tagged_rows *r, const uint32_t *order, tagged_rows_word *word,
                        const void *ctx, struct tbuf *out, uint64_t *line)
 {
-    uint32_t *span = mem_alloc((r->n + 1) * sizeof *span);
+    uint32_t *span = mem_alloc(r->n * sizeof *span);
     int tagged = spans(r, span, line), status = tagged < 0 ? -1 : 0;
     for (size_t i = 0; i < r->n && status == 0; i++) {
         const struct row *row = &r->v[order[i]];

@@ -146,7 +146,7 @@ int derive_dictionary(const struct shared *s, double share, enum dictionary_by b
             want, n);
     }
     bool *chosen = mem_zero(v->n, sizeof *chosen);
-    uint32_t *order = mem_alloc((n + 1) * sizeof *order);
+    uint32_t *order = mem_alloc(n * sizeof *order);
     rng_permutation((struct rng_key){ seed, RNG_DERIVE, DRAW_DICTIONARY }, 0, order, n);
     /* ids break ties, so that qsort's own order does not show */
     if (by == DICTIONARY_FREQUENCY) {
