@@ -26,8 +26,8 @@ static void choose(struct plane *p, struct vectors *const *set, const struct wor
 {
     size_t all = 0;
     for (int s = 0; s < p->sets; s++) all += set[s]->n;
-    p->set = mem_alloc((all + 1) * sizeof *p->set);
-    p->row = mem_alloc((all + 1) * sizeof *p->row);
+    p->set = mem_alloc(all * sizeof *p->set);
+    p->row = mem_alloc(all * sizeof *p->row);
     if (!pairs) {
         for (int s = 0; s < p->sets; s++)
             for (uint32_t i = 0; i < set[s]->n; i++) add(p, (uint32_t)s, i);
@@ -35,7 +35,7 @@ static void choose(struct plane *p, struct vectors *const *set, const struct wor
     }
     uint32_t *point[2];                              /* of a row, from 1 */
     for (int s = 0; s < 2; s++) {
-        point[s] = mem_zero((size_t)set[s]->n + 1, sizeof **point);
+        point[s] = mem_zero(set[s]->n, sizeof **point);
         for (size_t k = 0; k < pairs->n; k++) {
             uint32_t row = s ? pairs->tgt[k] : pairs->src[k];
             /* a word of several pairs is one point */

@@ -216,9 +216,9 @@ int table_curves(const struct table *t, char *const *label, int n, const char *x
                  struct panel *p)
 {
     int added = 0, colours = 0;
-    const struct table **same = mem_alloc((size_t)(n + 1) * sizeof *same);
+    const struct table **same = mem_alloc((size_t)n * sizeof *same);
     /* of the first table of a label without a curve: what it lacks */
-    const char **lacks = mem_zero((size_t)n + 1, sizeof *lacks);
+    const char **lacks = mem_zero((size_t)n, sizeof *lacks);
     for (int i = 0; i < n; i++) {
         int first = 0, runs = 0, lack = 0;
         if (ascending(&t[i], x) < 0) { free(same); free(lacks); return -1; }
