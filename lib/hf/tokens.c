@@ -550,8 +550,8 @@ static int by_text(const void *a, const void *b)
 struct vocab *hf_tokens_vocab(const struct hf_tokens *t, int rows)
 {
     uint32_t n = 0;
-    char **name = mem_zero((size_t)rows + 1, sizeof *name);
-    struct name *sorted = mem_zero((size_t)rows + 1, sizeof *sorted);
+    char **name = mem_zero((size_t)rows, sizeof *name);
+    struct name *sorted = mem_zero((size_t)rows, sizeof *sorted);
     for (int i = 0; i < rows; i++) {
         bool special = false;
         for (int k = 0; k < VOCAB_SPECIALS; k++) special |= t->s.ids[k] == i;

@@ -54,7 +54,7 @@ static char *xlm_spelling(const char *s)
 static void spell(struct job *j, const int *id, bool xlm)
 {
     const char *const *specials = hf_specials(j->layout);
-    j->token = mem_zero((size_t)j->rows + 1, sizeof *j->token);
+    j->token = mem_zero((size_t)j->rows, sizeof *j->token);
     for (uint32_t v = 0; v < j->v->n; v++) {
         if (id[v] < 0) continue;
         char *s = v < VOCAB_SPECIALS ? mem_dup(specials[v])
