@@ -496,7 +496,7 @@ static int collect(struct torch_file *f)
     if (!d || d->kind != DICT)
         return err_set("%s: holds %s, not a dictionary of tensors", f->path,
                        d ? kind_names[d->kind] : "nothing");
-    f->named = mem_zero(d->list.n / 2 + 1, sizeof *f->named);
+    f->named = mem_zero(d->list.n / 2, sizeof *f->named);
     for (size_t i = 0; i + 1 < d->list.n; i += 2) {
         const struct value *key = &f->value[d->list.v[i]], *v = &f->value[d->list.v[i + 1]];
         if (key->kind != TEXT)

@@ -119,7 +119,7 @@ int zip_read(struct zip *z, const struct map *map, const char *path)
     struct directory d = { 0 };
     *z = (struct zip){ 0 };
     if (find_directory(&d, map, path) < 0) return -1;
-    z->m = mem_zero((size_t)d.entries + 1, sizeof *z->m);
+    z->m = mem_zero((size_t)d.entries, sizeof *z->m);
     const unsigned char *p = map->p + d.at;
     size_t left = d.bytes;
     for (uint64_t i = 0; i < d.entries; i++) {
