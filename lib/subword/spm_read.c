@@ -292,7 +292,7 @@ struct spm *spm_unigram(const struct spm_piece *pieces, uint32_t n, uint32_t unk
     size_t bytes = 0, at = 0;
     bool whole = true;
     for (uint32_t i = 0; i < n; i++) bytes += (size_t)pieces[i].n + 1;
-    m->bytes = mem_alloc(bytes + 1);
+    m->bytes = mem_alloc(bytes);
     m->piece = mem_alloc((size_t)(n ? n : 1) * sizeof *m->piece);
     m->n = n;
     m->unk = unk;

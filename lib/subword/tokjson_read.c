@@ -428,7 +428,7 @@ static int read_unigram(const struct in *in, const cJSON *model)
     int count = cJSON_GetArraySize(vocab);
     if (!is_id(item(model, "unk_id"), &unk) || unk >= (uint32_t)count)
         return err_set("%s: \"unk_id\" is not one of its pieces", in->where);
-    struct spm_piece *pieces = mem_alloc(((size_t)count + 1) * sizeof *pieces);
+    struct spm_piece *pieces = mem_alloc((size_t)count * sizeof *pieces);
     int rc = 0;
     cJSON_ArrayForEach(v, vocab) {
         const cJSON *s = cJSON_IsArray(v) ? v->child : NULL, *score = s ? s->next : NULL;
