@@ -243,7 +243,7 @@ void synth_make_dictionary(struct synth *s)
             }
     }
     qsort(p, n, sizeof *p, by_words);
-    for (int lang = 0; lang < 2; lang++) s->dict[lang] = mem_zero(n + 1, sizeof *s->dict[lang]);
+    for (int lang = 0; lang < 2; lang++) s->dict[lang] = mem_zero(n, sizeof *s->dict[lang]);
     for (size_t i = 0; i < n; i++) {
         /* homographs and synonyms give some pairs more than once */
         if (i && by_words(&p[i - 1], &p[i]) == 0) continue;
