@@ -82,7 +82,7 @@ static int cosines(struct vectors *const *set, const char *questions)
 {
     /* t.word points into the list */
     char *list = mem_dup(o.targets), *save = NULL;
-    struct targets t = { mem_alloc((strlen(list) + 1) * sizeof *t.word) };
+    struct targets t = { mem_alloc(strlen(list) * sizeof *t.word) };
     int rc = 0;
     uint64_t missing;
     for (char *w = strtok_r(list, ",", &save); w; w = strtok_r(NULL, ",", &save))

@@ -235,7 +235,7 @@ static int load_seeds(const struct vectors *src, const struct vectors *tgt, stru
  * has no vector. */
 static int rows_asked(const struct vectors *src, const char *path, bool **asked)
 {
-    *asked = o.of.n ? mem_zero((size_t)src->n + 1, sizeof **asked) : NULL;
+    *asked = o.of.n ? mem_zero(src->n, sizeof **asked) : NULL;
     for (int i = 0; i < o.of.n; i++) {
         /* Found before the search, which takes a minute for 200,000 words. */
         int64_t row = vectors_find(src, o.of.v[i], strlen(o.of.v[i]));
@@ -366,7 +366,7 @@ static int evaluate(const struct gold *g, const struct vectors *src, const struc
                     const struct induced *d, int layer)
 {
     struct evaluation e;
-    uint32_t *rank = mem_zero(g->n + 1, sizeof *rank);
+    uint32_t *rank = mem_zero(g->n, sizeof *rank);
     int r = 0;
     /* With spelling or frequency added, ranks are those of the summed scores and not of
      * cosines. */
