@@ -140,8 +140,8 @@ static int read_meta(struct st_file *f, const cJSON *j)
     if (f->meta_key) return err_set("%s: __metadata__ occurs twice", f->path);
     size_t n = 0;
     for (const cJSON *k = j->child; k; k = k->next) n++;
-    f->meta_key = mem_zero(n + 1, sizeof *f->meta_key);
-    f->meta_value = mem_zero(n + 1, sizeof *f->meta_value);
+    f->meta_key = mem_zero(n, sizeof *f->meta_key);
+    f->meta_value = mem_zero(n, sizeof *f->meta_value);
     for (const cJSON *k = j->child; k; k = k->next) {
         if (!cJSON_IsString(k))
             return err_set("%s: __metadata__: \"%.80s\" is not a string", f->path, k->string);
@@ -180,8 +180,8 @@ static int read_header(struct st_file *f, const cJSON *root, const unsigned char
     /* Counted first: the arrays are made once, of the right size. */
     size_t count = 0;
     for (const cJSON *j = root->child; j; j = j->next) count++;
-    struct entry *e = mem_zero(count + 1, sizeof *e);
-    char **names = mem_zero(count + 1, sizeof *names);
+    struct entry *e = mem_zero(count, sizeof *e);
+    char **names = mem_zero(count, sizeof *names);
     int r = 0;
     for (const cJSON *j = root->child; j && r == 0; j = j->next) {
         if (strcmp(j->string, "__metadata__") == 0) { r = read_meta(f, j); continue; }
@@ -197,7 +197,7 @@ static int read_header(struct st_file *f, const cJSON *root, const unsigned char
     if (r == 0) r = place(f, e, data, n);
     /* What was read is kept even after an error: st_close frees the names. */
     /* n counts entries whose name was copied */
-    f->t = mem_zero((size_t)f->n + 1, sizeof *f->t);
+    f->t = mem_zero((size_t)f->n, sizeof *f->t);
     for (int i = 0; i < f->n; i++) f->t[i] = e[i].t;
     free(names);
     free(e);
@@ -431,7 +431,7 @@ static int by_key(const void *a, const void *b)
 
 static int check_tensors(const char *path, const struct st_tensor *t, int n)
 {
-    char **names = mem_zero((size_t)n + 1, sizeof *names);
+    char **names = mem_zero((size_t)n, sizeof *names);
     int r = 0;
     for (int i = 0; i < n && r == 0; i++) {
         size_t bytes;

@@ -146,7 +146,7 @@ static int read_index(struct shard *s)
     if (rc == 0 && (memcmp(p, INDEX_MAGIC, 4) || !zeros(p + 4, 4) || get64(p + 8) != n ||
                     get64(f + 40) != XXH3_64bits(p, (size_t)(at - index))))
         rc = bad(s, index, "the index's checksum is wrong");
-    s->index = mem_zero((size_t)n + 1, sizeof *s->index);
+    s->index = mem_zero((size_t)n, sizeof *s->index);
     uint64_t sentences = 0, tokens = 0;
     for (uint64_t i = 0; i < n && rc == 0; i++) {
         const unsigned char *e = p + 16 + i * INDEX;
@@ -213,7 +213,7 @@ static int read_block(struct shard *s, unsigned char *h, struct shard_block *b)
     if (s->size && k > s->size - s->offset)
         return bad(s, at, "a block runs past the end of the file (truncated)");
     mem_room(&s->packed, &s->packed_cap, k, 1);
-    mem_room(&s->raw, &s->raw_cap, n + 1, 1);
+    mem_room(&s->raw, &s->raw_cap, n, 1);
     if (need(s, s->packed, k, "a block") < 0) return -1;
     /* Of the compressed bytes first: damaged ones never reach zstd. */
     if (get64(h + 16) != XXH3_64bits(s->packed, k))
