@@ -57,7 +57,7 @@ static int fill_panel(void *ctx, size_t panel, int thread)
     const int shift = s->is_columns && !f->tiles ? -128 : 0;
     size_t d = (size_t)s->d, width = (size_t)s->width, at = panel * (size_t)s->steps * width * 4;
     const double longer = 1 + 1e-6; /* than the roundings of these sums and of their float32 */
-    float *v = mem_alloc((d + 1) * sizeof *v);
+    float *v = mem_alloc(d * sizeof *v);
     memset(s->q + at, shift, (size_t)s->steps * width * 4);
     for (size_t w = 0; w < width; w++) {
         size_t i = panel * width + w;
@@ -111,9 +111,9 @@ void dot8_side_init(struct dot8_side *s, const float *v, uint32_t n, int d, cons
     };
     s->memory = mem_alloc(padded * (size_t)s->steps * 4 + LINE);
     s->q = (int8_t *)(((uintptr_t)s->memory + LINE - 1) / LINE * LINE);
-    if (!is_columns) s->start = mem_alloc((padded + 1) * sizeof *s->start);
+    if (!is_columns) s->start = mem_alloc(padded * sizeof *s->start);
     float **of[] = { &s->scale, &s->error, &s->norm, &s->kept };
-    for (int i = 0; i < 4; i++) *of[i] = mem_alloc((padded + 1) * sizeof **of[i]);
+    for (int i = 0; i < 4; i++) *of[i] = mem_alloc(padded * sizeof **of[i]);
     struct filling f = { s, v, centre, how->tiles };
     par_for(panels, fill_panel, &f);
 }

@@ -68,8 +68,8 @@ struct kern_int8 *int8_new(int O, int I)
         return NULL;
     }
     memset(w->q, 0, n);
-    w->start = mem_zero(rows + 1, sizeof *w->start);
-    w->scale = mem_zero(rows + 1, sizeof *w->scale);
+    w->start = mem_zero(rows, sizeof *w->start);
+    w->scale = mem_zero(rows, sizeof *w->scale);
     return w;
 }
 
