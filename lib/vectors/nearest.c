@@ -20,7 +20,7 @@
  * Products only bound scores; what may enter is scored anew, in double and in a fixed order. So
  * int8, float32 and every instruction set give the same bytes. Some 300 pairs per row of random
  * vectors are scored in both passes, almost whatever their number, at 50 to 100 ns each. */
-/* whole tiles of dot8's kernels: 672 = 21 * 32 = 48 * 14 = 112 * 6 */
+/* at most; BLOCK_X is whole tiles of most of dot8's kernels: 672 = 21 * 32 = 48 * 14 = 112 * 6 */
 enum { BLOCK_X = 672, BLOCK_Z = 1024 };
 
 /* In float32 the sums below err by less than 12 roundings, 12 / 2^24 of the terms' largest sum of
@@ -31,6 +31,7 @@ struct nearest {
     const float *X, *Z;
     uint32_t n, m;
     int d;
+    uint32_t block;               /* rows of X in a task: BLOCK_X, in whole tiles of int8 */
     const struct simd *simd;
     double float_error;           /* of a float32 product: at most, with ROUNDINGS */
     const struct dot8 *int8;      /* NULL: float32 only */
@@ -136,7 +137,12 @@ struct nearest *nearest_new(const float *X, uint32_t n, const float *Z, uint32_t
     const char *way = getenv("ISOGLOT_CSLS");
     bool pays = n >= LEAST && m >= LEAST && d >= LEAST_DIM;
     if (way && *way) pays = s->always = strcmp(way, "int8") == 0;
-    if (pays && d <= MOST_DIM) s->int8 = dot8_all()[0];
+    s->block = BLOCK_X;
+    if (pays && d <= MOST_DIM) {
+        s->int8 = dot8_all()[0];
+        /* a block begins with a panel of x.q: a tile across two would be read from within one */
+        if (s->int8) s->block -= BLOCK_X % (uint32_t)s->int8->rows;
+    }
     double product = longest(X, n, d) * longest(Z, m, d), u = d * 0x1p-24;
     /* Higham's gamma, whatever the order of the sum */
     s->float_error = product * (ROUNDINGS + (u < 0.5 ? u / (1 - u) : INFINITY));
@@ -339,8 +345,8 @@ static int search_block(void *ctx, size_t b, int thread)
     struct worker *w = s->worker[thread];
     /* heaps for all columns only where a thread has come to work */
     if (!w) w = s->worker[thread] = worker_new(s);
-    w->x0 = (uint32_t)b * BLOCK_X;
-    w->x1 = of->n - w->x0 < BLOCK_X ? of->n : w->x0 + BLOCK_X;
+    w->x0 = (uint32_t)b * of->block;
+    w->x1 = of->n - w->x0 < of->block ? of->n : w->x0 + of->block;
     /* CSLS has the product twice, and so its bound's terms */
     float times = s->how == CSLS_CSLS ? 2 : 1;
     for (uint32_t r = 0; r < BLOCK_X; r++) {
@@ -404,7 +410,7 @@ int nearest_search(const struct nearest *of, enum csls_method how, const float *
                                                   : of->column_shift[j];
     }
     if (x) csls_side_init(x, n, (uint32_t)k_x < m ? k_x : (int)m);
-    int r = par_for(((size_t)n + BLOCK_X - 1) / BLOCK_X, search_block, &s);
+    int r = par_for(((size_t)n + of->block - 1) / of->block, search_block, &s);
     if (z) csls_side_init(z, m, s.k_z);
     for (uint32_t j = 0; z && j < m; j++) {
         struct topk all = heap_of(z, j);

@@ -1,13 +1,19 @@
 /* For test/cross/run, which builds it for another processor and lets qemu run it: loops written for
- * that processor's vectors against the definitions, on random bytes. Prints what differs; 0 if
- * nothing does. */
+ * that processor's vectors against the definitions, on random bytes, and what is made of them: the
+ * search for nearest vectors against brute force. Prints what differs; 0 if nothing does. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "common/bytes16.h"
+#include "common/mem.h"
+#include "common/thread.h"
 #include "common/utf8.h"
 #include "kernels/int8/dot8.h"
 #include "kernels/int8/int8.h"
+#include "kernels/linalg/gemm.h"
+#include "kernels/linalg/simd.h"
+#include "lib/vectors/nearest.h"
+#include "lib/vectors/topk.h"
 
 static uint64_t state = 1;
 static unsigned draw(unsigned n)
@@ -137,6 +143,64 @@ static int above(const struct dot8 *k, int n)
         }
     return said || !any ? 0 : differ("dot8: none", n);
 }
+
+/* What the search needs of the rest of the tree, in plain C: one thread, OpenBLAS's product. */
+int par_threads(void) { return 1; }
+int par_for(size_t n, int (*fn)(void *ctx, size_t i, int thread), void *ctx)
+{
+    int rc = 0;
+    for (size_t i = 0; i < n && rc == 0; i++) rc = fn(ctx, i, 0);
+    return rc;
+}
+void *mem_alloc(size_t bytes) { return malloc(bytes); }
+void *mem_zero(size_t count, size_t size) { return calloc(count, size); }
+void gemm_here(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, int lda,
+               const float *B, int ldb, float beta, float *C, int ldc)
+{
+    (void)ta; (void)tb; (void)alpha; (void)beta;         /* A B^T */
+    for (int i = 0; i < M; i++)
+        for (int j = 0; j < N; j++) {
+            float sum = 0;
+            for (int k = 0; k < K; k++) sum += A[i * lda + k] * B[j * ldb + k];
+            C[i * ldc + j] = sum;
+        }
+}
+
+/* Three blocks of rows, which are whole tiles of every kernel, and some rows more. */
+static int search(int n)
+{
+    enum { N = 1500, M = 90, D = 36, BEST = 3 };
+    static float X[N * D], Z[M * D];
+    struct csls_side x, z;
+    struct csls_work work = { 0 };
+    for (size_t i = 0; i < N * D; i++) X[i] = (float)draw(2001) / 1000 - 1;
+    for (size_t i = 0; i < M * D; i++) Z[i] = (float)draw(2001) / 1000 - 1;
+    setenv("ISOGLOT_CSLS", n % 2 ? "float32" : "int8", 1);
+    struct nearest *s = nearest_new(X, N, Z, M, D);
+    if (nearest_search(s, CSLS_NN, NULL, NULL, BEST, BEST, NULL, NULL, &x, &z, &work) < 0)
+        return differ("a search fails", n);
+    nearest_free(s);
+    if (work.pairs != N * M || work.int8 != (n % 2 || !*dot8_all() ? 0 : N * M))
+        return differ("the product of a search", n);
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < (side ? M : N); i++) {
+            const struct csls_side *got = side ? &z : &x;
+            float score[BEST];
+            uint32_t index[BEST];
+            struct topk best = { BEST, 0, score, index };
+            for (int j = 0; j < (side ? N : M); j++) {
+                const float *a = X + (side ? j : i) * D, *b = Z + (side ? i : j) * D;
+                topk_put(&best, (float)simd_choose()->dot_double(a, b, D), (uint32_t)j);
+            }
+            topk_sort(&best);
+            if (memcmp(score, got->score + i * BEST, sizeof score) != 0
+                || memcmp(index, got->index + i * BEST, sizeof index) != 0)
+                return differ(side ? "the nearest of a column" : "the nearest of a row", n);
+        }
+    csls_free(&x);
+    csls_free(&z);
+    return 0;
+}
 #endif
 
 int main(void)
@@ -153,6 +217,7 @@ int main(void)
         for (int n = 0; n < 300 && !wrong; n++) wrong |= product(*k, n);
     for (const struct dot8 *const *k = dot8_all(); *k; k++, kernels++)
         for (int n = 0; n < 100 && !wrong; n++) wrong |= above(*k, n);
+    for (int n = 0; n < 4 && !wrong; n++) wrong |= search(n);
 #endif
     printf("%d kernels of products\n", kernels);
     return wrong;

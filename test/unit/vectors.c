@@ -212,10 +212,11 @@ static void every_search_is_brute_force_to_the_byte(void **state)
 {
     (void)state;
     /* around the tiles of all kernels, dimensions that fill no vector, fewer rows than
-     * neighbours */
+     * neighbours, three blocks of rows */
     static const struct { uint32_t n, m; int d, k, K;
     } size[] = { { 1, 1, 1, 1, 1 },       { 3, 5, 17, 10, 10 },    { 29, 33, 4, 3, 7 },
-                 { 515, 70, 300, 2, 10 }, { 40, 1050, 67, 10, 4 }, { 505, 1025, 33, 5, 10 } };
+                 { 515, 70, 300, 2, 10 }, { 40, 1050, 67, 10, 4 }, { 505, 1025, 33, 5, 10 },
+                 { 1400, 20, 33, 2, 4 } };
     static const char *const way[] = { "float32", "int8", "" };
     for (size_t i = 0; i < sizeof size / sizeof *size; i++)
         for (int kind = 0; kind < KINDS; kind++)
