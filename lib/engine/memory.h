@@ -22,8 +22,8 @@ struct memory_need {
 size_t memory_total(const struct memory_need *n);    /* the host's */
 size_t memory_device(const struct memory_need *n);   /* the device's own, 0 where it has none */
 
-/* What this process may have resident where `here` ranks of one machine share what is free: what it
- * has now and its share of what the machine has free, or a cgroup or ulimit -v leaves, the least. */
+/* What this process may have resident where `here` ranks of one machine share it: what it has now,
+ * and its share of what the machine has free or a cgroup or ulimit -v leaves, the least. */
 size_t memory_share(size_t here);
 /* resident now; 0 if the system does not tell */
 size_t memory_now(void);

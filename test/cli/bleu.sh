@@ -202,8 +202,8 @@ for i in {1..100}; do echo ' .'; done > dots; bleu dots < dots 2> err > out
 has '100 lines end in' < err || fail "no warning of lines that are a full stop alone"
 bleu --force tok < tok 2> err > out; [ ! -s err ] || fail "a warning with --force"
 
-# Of a hypothesis without characters chrF++.py's smoothing takes 0 for orders that the reference has,
-# and 1e-16 for those that neither has: here three of six (sacreBLEU 2.6.0 prints the same).
+# Of a hypothesis without characters chrF++.py's smoothing takes 0 for orders that the reference
+# has, and 1e-16 for those that neither has: here three of six (sacreBLEU 2.6.0 prints the same).
 echo abc > three
 is "$(echo | bleu three -m chrf --chrf-eps-smoothing -w 20 | sed -n 's/^ "score": //p')" 5e-15,
 # TER's table has 2^27 cells: as many are filled, and every word of the reference is an edit
