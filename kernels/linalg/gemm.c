@@ -26,20 +26,17 @@ static void one_thread(void)
     done = true;
 }
 
+#if defined __x86_64__
 /* Is this one for sgemm_avx512? Below a million OpenBLAS has kernels of its own kind, whose bytes
  * these would not be. */
 static bool ours(bool ta, int M, int N, int K, float alpha, float beta)
 {
-#if defined __x86_64__
     /* dY^T X stays with OpenBLAS: A's columns would have to be copied first, and with the copy
      * this kernel had 0.8 to 1.2 times its speed. */
     return !ta && alpha == 1 && (beta == 0 || beta == 1) && 1.0 * M * N * K > 1e6 &&
            simd_choose() == &simd_avx512;
-#else
-    (void)ta, (void)M, (void)N, (void)K, (void)alpha, (void)beta;
-    return false;
-#endif
 }
+#endif
 
 static void product(bool ta, bool tb, int M, int N, int K, float alpha, const float *A, int lda,
                     const float *B, int ldb, float beta, float *C, int ldc)
@@ -226,14 +223,13 @@ static void put_rows(act *C, int ldc, const float *x, int rows, int n, bool add)
     }
 }
 
-/* Below this many multiply-adds AMX's tiles are mostly padding. */
-static const double SMALL = 1 << 14;
-
 void gemm_small(bool ta, bool tb, int M, int N, int K, float alpha, const void *A, int lda,
                 const void *B, int ldb, void *C, int ldc, unsigned acts)
 {
     if (!acts_half) acts = 0;
 #if defined __x86_64__
+    /* below this many multiply-adds AMX's tiles are mostly padding */
+    enum { SMALL = 1 << 14 };
     if (bf16 == TILES && 1.0 * M * N * K >= SMALL) {
         bf16_amx_here(ta, tb, M, N, K, alpha, A, lda, B, ldb, C, ldc, acts);
         return;
