@@ -266,17 +266,15 @@ static int paragraph(struct work *w, const char *s, size_t n, struct lines_at *a
     uint64_t after = at->line;
     uint32_t *order = order_begin(w, w->rows.n);
     int status = d->order ? syntax(w, order, at) : 0;
-    if (status < 0) return -1;
     if (status == 0) {
         const struct reorder r = how(d);
         /* after syntax: reorder_words permutes the order that it finds, or leaves it */
         row_words(w);
         reorder_words(&r, w->words.v, order, w->rows.n, w->sentence, DRAW_FIRST);
-    }
-    if (status == 0)
         status = conllu && !d->o.conllu_out
                      ? write_text(&w->rows, order, d, out, &at->line)
                      : tagged_rows_write(&w->rows, order, row_word, d, out, &at->line);
+    }
     if (status < 0) return -1;
     at->line = after;
     return 0;

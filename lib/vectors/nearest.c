@@ -20,7 +20,8 @@
  * Products only bound scores; what may enter is scored anew, in double and in a fixed order. So
  * int8, float32 and every instruction set give the same bytes. Some 300 pairs per row of random
  * vectors are scored in both passes, almost whatever their number, at 50 to 100 ns each. */
-/* at most; BLOCK_X is whole tiles of most of dot8's kernels: 672 = 21 * 32 = 48 * 14 = 112 * 6 */
+/* The most rows of X in a block, in whole tiles of most of dot8's kernels (672 = 21 * 32 = 48 * 14
+ * = 112 * 6; the others have fewer: struct nearest), and of Z: tiles have 8, 16 or 32 columns. */
 enum { BLOCK_X = 672, BLOCK_Z = 1024 };
 
 /* In float32 the sums below err by less than 12 roundings, 12 / 2^24 of the terms' largest sum of

@@ -166,7 +166,8 @@ void gemm_here(bool ta, bool tb, int M, int N, int K, float alpha, const float *
         }
 }
 
-/* Three blocks of rows, which are whole tiles of every kernel, and some rows more. */
+/* More rows than two blocks have, so that a block begins within another's last tile if blocks are
+ * not whole tiles. */
 static int search(int n)
 {
     enum { N = 1500, M = 90, D = 36, BEST = 3 };
