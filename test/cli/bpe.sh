@@ -89,6 +89,12 @@ for c in codes.fast codes.sw; do
     # (a pipe gives 64 at most)
     cat five | bpe-apply -q -c $c --dropout 0.3 --line-buffered | same - whole
 done
+# the first line is line 1, in any file: draws of Philox (seed 1, purpose 8, samples 1 to 16) that
+# test/golden/replay.py makes, below 2^31 or not
+printf '#version: 0.2\na b</w>\n' > codes.one
+for i in 1 2 3 4 5 6 7 8 9; do echo ab; done > nine; sed 7q nine > seven
+is "$(bpe-apply -q -c codes.one --dropout 0.5 --seed 1 nine seven | sed 's/.*@@.*/x/; s/ab/./' |
+    tr -d '\n')" ..x..x..x....xx.
 bpe-apply -c codes.fast --dropout 0.3 < text | bpe-apply --restore | cmp - text
 bpe-apply -c codes.fast --dropout 1 < text | cmp - <(sed 's/[^ ]/&@@ /g; s/@@  / /g; s/@@ $//' text)
 

@@ -120,6 +120,14 @@ binarize -q -v v -l en -o ./o t; same o t.shd
 for name in o.npy o.npy.words; do echo half > .$name.old.$dead.tmp; done
 embed -q --threads 1 --from-cooc t.cooc --min-count 1 --dim 2 -o o.npy
 same o.npy o.npy.new; same o.npy.words o.npy.words.new
+# and what one set aside that had this process's own number: the old file is kept all the same
+for ((k = 1; k <= $(calls rename vocab-count -q -o c t); k++)); do
+    echo old > c; rm -f c.sum
+    (echo half > .c.old.$BASHPID.tmp
+    FAULT=rename:$k:fail LD_PRELOAD=$inject exec vocab-count -q -o c t 2> err) ||
+        is "$(cat c)" old "rename $k failed"
+    rm -f .c.*
+done
 "${run[@]}"; ckpt average -q -o f/ run
 left .f.$$.tmp .o.$$.tmp .oo.$dead.tmp .p.$dead.tmp
 rm -r .*.tmp
