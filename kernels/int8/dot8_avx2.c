@@ -10,7 +10,7 @@ enum { ROWS = 6, LANES = 8 };
 #define LOAD(p) _mm256_loadu_si256((const __m256i *)(const void *)(p))
 #define SET(i) _mm256_set1_epi32(i)
 #define SET_BYTES(p) _mm256_set1_epi32(*(const int32_t *)(const void *)(p))
-#define DPBUSD "%{vex%} vpdpbusd"
+#define MULTIPLY VNNI_256
 #define TO_FLOAT(i) _mm256_cvtepi32_ps(i)
 #define LOADF(p) _mm256_loadu_ps(p)
 #define STOREF(p, v) _mm256_storeu_ps(p, v)

@@ -10,7 +10,7 @@ enum { ROWS = 14, LANES = 16 };
 #define LOAD(p) _mm512_loadu_si512(p)
 #define SET(i) _mm512_set1_epi32(i)
 #define SET_BYTES(p) _mm512_set1_epi32(*(const int32_t *)(const void *)(p))
-#define DPBUSD "vpdpbusd"
+#define MULTIPLY VNNI_512
 #define TO_FLOAT(i) _mm512_cvtepi32_ps(i)
 #define LOADF(p) _mm512_loadu_ps(p)
 #define STOREF(p, v) _mm512_storeu_ps(p, v)

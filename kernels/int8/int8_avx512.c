@@ -15,8 +15,7 @@ enum { LANES = 16, ROWS = 6 };
 #define floats __m512
 #define x_value __m512i
 #define X_LOAD(p) _mm512_set1_epi32(*(const int32_t *)(const void *)(p))
-/* As an intrinsic, GCC 12 copies the sums and spills them. */
-#define MULTIPLY(sum, x, w) __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(x), "v"(w))
+#define MULTIPLY VNNI_512
 #define START(p) _mm512_loadu_si512(p)
 #define LOAD(p) _mm512_loadu_si512(p)
 #define LOADF(p) _mm512_loadu_ps(p)
@@ -24,6 +23,7 @@ enum { LANES = 16, ROWS = 6 };
 #define SETF(f) _mm512_set1_ps(f)
 #define MUL(a, b) _mm512_mul_ps(a, b)
 #define TO_FLOAT(i) _mm512_cvtepi32_ps(i)
+#include "kernels/int8/vnni.h"
 #include "kernels/int8/int8.inc"
 #else
 typedef int int8_avx512_is_for_x86;
