@@ -94,7 +94,7 @@ flips: cli-parts
 	    status=$$?; rm -rf "$$d"; exit $$status
 
 ## make cross        text and counting tools for aarch64 (ARCH=s390x: another), run by qemu:
-##                      the same bytes as here
+##                      the same bytes as here; the kernels for AVX-512 and AMX on any x86-64
 .PHONY: cross
 cross:
 	@test/cross/run $(ARCH)
