@@ -286,6 +286,15 @@ is "$(sed -n 's/^to do  *\([^ ]*\) s  \([^ ]*\) .*/\2 \1/p' out)" "a 8
 s1.x.pretrain 30.0
 b ~64.0
 s1.y.pretrain ~90.0"
+# the same where a comma is the decimal sign (a locale of glibc's, made here of that and of ASCII)
+{ printf '<code_set_name> COMMA\n<mb_cur_min> 1\n<mb_cur_max> 1\n<escape_char> /\nCHARMAP\n'
+for ((i = 0; i < 128; i++)); do printf '<U%04X> /x%02x a\n' $i $i; done
+echo END CHARMAP; } > ascii
+printf 'LC_NUMERIC\ndecimal_point ","\nthousands_sep ""\ngrouping -1\nEND LC_NUMERIC\n' > numbers
+localedef -c --no-archive -f ./ascii -i ./numbers ./comma > said 2>&1 || true
+there() { (unset LC_ALL; export LOCPATH=$PWD LC_NUMERIC=comma; "$@"); }
+[ "$(there awk 'BEGIN { printf "%.1f", 1.5 }')" != 1,5 ] ||
+    MORE=30 STEPS=10 there conduct plan hours | cmp - out
 rm runs/hours-tiny/.stage/a.stamp
 # what was cut off says nothing of how long the whole takes, neither here nor as a reference
 rm runs/hours-tiny/.stage/s1.x.pretrain.stamp

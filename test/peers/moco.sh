@@ -5,6 +5,7 @@
 #   PYTHON=python-with-torch test/peers/moco.sh [VOCAB PAIRS_A PAIRS_B]
 # Without files: pairs of synth-corpus.
 set -eu -o pipefail
+export LC_ALL=C.UTF-8
 top=$(cd "$(dirname "$0")/../.." && pwd)
 PATH=$top/bin:$PATH STEPS=${STEPS:-12}
 LAYERS=4 DIM=256 HEADS=4 BATCH=128 QUEUE=1024 PROJECTION=128

@@ -4,6 +4,7 @@
 # xquad.LANG.json (or .json.zst); PYTHON: one with tokenizers and sentencepiece. Fails below an
 # exact match of 97 or an F1 of 99 with any of ours, WordPiece and SentencePiece.
 set -eu -o pipefail
+export LC_ALL=C.UTF-8
 cd "$(dirname "$0")/../.."
 make -s programs bench/oracle
 oracle=$PWD/$(make -s print-O)/test/bench/oracle

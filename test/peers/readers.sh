@@ -3,6 +3,7 @@
 # awk and python3), and gold given as prediction scores 100. DATA: a folder with ud, ner, nli/xnli,
 # nli/sick, xquad and tatoeba.
 set -eu -o pipefail
+export LC_ALL=C.UTF-8
 cd "$(dirname "$0")/../.."
 make -s programs
 PATH=$PWD/bin:$PATH

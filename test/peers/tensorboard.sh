@@ -3,6 +3,7 @@
 # the log, once.
 #   VENV=folder of a Python environment with tensorboard (made here if it is not there)
 set -eu -o pipefail
+export LC_ALL=C.UTF-8
 VENV=${VENV:-${TMPDIR:-/tmp}/isoglot-peers-tensorboard}
 [ -x "$VENV/bin/python" ] || { python3 -m venv "$VENV" &&
     "$VENV/bin/pip" install -q tensorboard 'setuptools<81'; }
