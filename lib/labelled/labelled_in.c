@@ -89,11 +89,14 @@ int labelled_fields_cut(char *line, char **field, int most, bool csv)
         /* fields beyond `most` are counted and not kept: the caller compares */
         if (n < most) field[n] = p;
         n++;
-        char *end = NULL;
+        char *end;
         if (csv && *p == '"') p = unquote(p, &end);
-        while (*p && *p != '\t') p++;
+        else {
+            while (*p && *p != '\t') p++;
+            end = p;
+        }
         bool last = !*p;
-        *(end ? end : p) = '\0';
+        *end = '\0';
         if (last) return n;
         p++;
     }
