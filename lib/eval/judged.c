@@ -11,6 +11,7 @@
 void judged_free(struct judged *j)
 {
     free(j->of);
+    free(j->which);
     *j = (struct judged){ 0 };
 }
 
@@ -274,12 +275,21 @@ static void conclude(struct measure *m, const struct measure_options *o)
     }
 }
 
+/* Do both judge the same examples? One system may have answered other questions of SQuAD 2.0 than
+ * the other, as many or not. */
+static bool same_examples(const struct judged *a, const struct judged *b)
+{
+    bool same = a->n == b->n;
+    for (size_t i = 0; same && i < a->n; i++)
+        same = (a->which ? a->which[i] : i) == (b->which ? b->which[i] : i);
+    return same;
+}
+
 int measure(struct measure *m, const struct judged *j, const struct judged *against,
             uint32_t stream, const struct measure_options *o)
 {
     *m = (struct measure){ .examples = j->n };
-    if (against && against->n != j->n)
-        /* --against may have answered fewer questions of SQuAD */
+    if (against && !same_examples(j, against))
         return err_set("the two systems answer %zu and %zu of the questions: a paired test needs "
                        "the same ones",
                        j->n, against->n);

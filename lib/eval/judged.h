@@ -29,7 +29,12 @@ enum { JUDGED_WIDTH = 4, JUDGED_VALUES = 6 };
  *   squad, mlqa     exact match, F1, 1
  *   squad2          exact match, F1, 1, 1 if it has an answer
  *   stat_spearman, stat_pearson  gold, predicted */
-struct judged { enum task_metric metric; size_t n; double (*of)[JUDGED_WIDTH]; };
+struct judged {
+    enum task_metric metric;
+    size_t n;
+    double (*of)[JUDGED_WIDTH];
+    size_t *which;                   /* [n] numbers of the data's examples; NULL: all, in order */
+};
 void judged_free(struct judged *j);
 
 /* The values a metric has, in the order in which they are printed: "precision" "recall" "f1".

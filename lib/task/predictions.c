@@ -402,14 +402,16 @@ int predictions_judge_answers(const struct predictions_options *o, const struct 
     if (rc == 0) rc = table_read(&p, path);
     if (rc == 0 && o->no_answer) rc = no_answers_read(&na, o->no_answer);
     out->n = 0;
+    out->which = mem_alloc(gold->n * sizeof *out->which);
     for (size_t i = 0; i < gold->n && rc >= 0; i++) {
         /* what a missing prediction counts as, where it counts: wrong, of a question with an
          * answer */
         double of[JUDGED_WIDTH] = { 0, 0, 1, 1 };
         rc = judge_question(o, gold, i, &p, j, o->no_answer ? &na : NULL, of);
         if (rc == 1 && !missing++) first = i;
-        if (rc == 0 || (rc == 1 && o->metric != TASK_SQUAD2))
-            memcpy(out->of[out->n++], of, sizeof of);
+        if (rc != 0 && (rc != 1 || o->metric == TASK_SQUAD2)) continue;
+        out->which[out->n] = i;
+        memcpy(out->of[out->n++], of, sizeof of);
     }
     if (rc > 0) rc = 0;
     if (rc == 0 && !out->n)

@@ -155,6 +155,11 @@ printf '{"data": [{"paragraphs": [{"context": "a b", '\
 {"id": "2", "question": "?", "answers": [{"text": "b", "answer_start": 1}]}]}]}]}\n' > q.json
 fails 1 'standard input: has a prediction for none of the questions of q.json' bash \
     -c "echo {} | score -qm squad2 q.json"
+# a paired test is of the same questions, which as many need not be
+fails 1 'the two systems answer 1 and 1 of the questions: a paired test needs the same ones$' \
+    score -qm squad2 q.json --pred <(echo '{"1": "b"}') --against <(echo '{"2": "b"}')
+is "$(score -qm squad2 q.json --pred <(echo '{"1": "b"}') --against <(echo '{"1": "a"}') |
+    awk -F '\t' 'NR == 2 { print $3, $8, $9, $10 }')" "100.0 100.0 1.0 1.0"
 fails 1 "the prediction for question '1' is not a string" bash \
     -c "echo '{\"1\": 3}' | score -qm squad q.json"
 fails 1 'standard input:1: the key "1" is given twice' bash \
