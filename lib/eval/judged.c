@@ -208,11 +208,17 @@ void judged_interval(const double (*of)[JUDGED_VALUES], int trials, int k, doubl
 
 double judged_p(const double (*of)[JUDGED_VALUES], int trials, int k, double difference)
 {
-    int far = 0;
+    int far = 0, n = 0;
     double least = fabs(difference) * (1 - 1e-12); /* the same sums, added in another order, count
                                                       as equal */
-    for (int i = 0; i < trials; i++) far += fabs(of[i][k]) >= least;
-    return (1.0 + far) / (1.0 + trials);
+    for (int i = 0; i < trials; i++) {
+        /* where one side of an exchange has no correlation, there is no difference to compare */
+        if (isnan(of[i][k])) continue;
+        far += fabs(of[i][k]) >= least;
+        n++;
+    }
+    /* nothing is as far as what does not exist, and p would be the least of all */
+    return isnan(difference) ? NAN : (1.0 + far) / (1.0 + n);
 }
 
 bool judged_discordant(const struct judged *a, const struct judged *b, uint64_t only[2])

@@ -60,7 +60,8 @@ void judged_interval(const double (*of)[JUDGED_VALUES], int trials, int k, doubl
  */
 int judged_randomize(const struct judged *a, const struct judged *b, uint64_t seed, uint32_t stream,
                      int trials, double (*to)[JUDGED_VALUES]);
-/* The two-sided p of a difference: (1 + trials at least as far from 0) / (1 + trials). */
+/* The two-sided p of a difference: (1 + trials at least as far from 0) / (1 + trials). Trials that
+ * are no number are none; NAN: the difference is none. */
 double judged_p(const double (*of)[JUDGED_VALUES], int trials, int k, double difference);
 
 /* Examples that only a, and only b, got right (accuracy; exact match): for McNemar's test. False:

@@ -274,6 +274,10 @@ static void intervals_and_p_by_hand(void **state)
     /* 3 and -3 are as far as 3: (1 + 2) / (1 + 4) */
     double far[4][JUDGED_VALUES] = { { 3 }, { -3 }, { 2 }, { 2.999 } };
     assert_near(judged_p((const double(*)[JUDGED_VALUES])far, 4, 0, -3), 0.6, 1e-15);
+    /* of a trial without a value nothing is known: (1 + 2) / (1 + 3) */
+    far[2][0] = NAN;
+    assert_near(judged_p((const double(*)[JUDGED_VALUES])far, 4, 0, 3), 0.75, 1e-15);
+    assert_true(isnan(judged_p((const double(*)[JUDGED_VALUES])far, 4, 0, NAN)));
     /* 0.3 and 0.1 + 0.2 are one difference */
     double sum[1][JUDGED_VALUES] = { { 0.3 } };
     assert_near(judged_p((const double(*)[JUDGED_VALUES])sum, 1, 0, 0.1 + 0.2), 1, 1e-15);
