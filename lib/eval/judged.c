@@ -64,8 +64,9 @@ static void of_sums(enum task_metric m, const double sum[JUDGED_WIDTH], const do
     }
     case TASK_SQUAD2:
         for (int k = 0; k < 2; k++) {
-            v[2 + k] = share(has[1][k], has[1][2]);
-            v[4 + k] = share(has[0][k], has[0][2]);
+            /* a resample may have none of the few questions of one kind: that is no 0 */
+            v[2 + k] = has[1][2] > 0 ? share(has[1][k], has[1][2]) : NAN;
+            v[4 + k] = has[0][2] > 0 ? share(has[0][k], has[0][2]) : NAN;
         }
         /* fall through */
     default:
@@ -199,7 +200,8 @@ void judged_interval(const double (*of)[JUDGED_VALUES], int trials, int k, doubl
     size_t n = 0;
     for (int i = 0; i < trials; i++)
         if (!isnan(of[i][k]))
-            v[n++] = of[i][k]; /* a resample without variance has no correlation */
+            v[n++] = of[i][k]; /* a resample without variance has no correlation, and one without
+                                  questions of a kind no share of them */
     qsort(v, n, sizeof *v, by_value);
     low_high[0] = n ? stat_quantile(v, n, 0.025) : NAN;
     low_high[1] = n ? stat_quantile(v, n, 0.975) : NAN;

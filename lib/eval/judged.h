@@ -41,7 +41,7 @@ void judged_free(struct judged *j);
  * Returns how many. Those of squad2's questions with and without answer are left out of `names`
  * where the examples have none such. */
 int judged_names(const struct judged *j, const char *names[JUDGED_VALUES]);
-/* The values over all examples: percent, but for correlations. */
+/* The values over all examples: percent, but for correlations; NAN: there is none. */
 void judged_values(const struct judged *j, double value[JUDGED_VALUES]);
 
 /* The two-sided p of a correlation; NAN of other metrics. */

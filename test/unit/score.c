@@ -283,6 +283,28 @@ static void intervals_and_p_by_hand(void **state)
     assert_near(judged_p((const double(*)[JUDGED_VALUES])sum, 1, 0, 0.1 + 0.2), 1, 1e-15);
 }
 
+/* Two questions, one with an answer, both right: whatever is drawn of a kind is, and a resample that
+ * has none of it says nothing. */
+static void a_resample_without_a_kind_has_no_share_of_it(void **state)
+{
+    (void)state;
+    double of[][4] = { { 1, 1, 1, 0 }, { 1, 1, 1, 1 } };
+    const struct judged j = { .metric = TASK_SQUAD2, .n = 2, .of = of };
+    double to[40][JUDGED_VALUES], low_high[2];
+    assert_int_equal(judged_bootstrap(&j, 1, 0, 40, to), 0);
+    int has = 0, none = 0;
+    for (int i = 0; i < 40; i++) {
+        has += isnan(to[i][2]);
+        none += isnan(to[i][4]);
+        assert_true(isnan(to[i][2]) == isnan(to[i][3]) && isnan(to[i][4]) == isnan(to[i][5]));
+    }
+    assert_true(has && none && has + none < 40);
+    for (int k = 0; k < JUDGED_VALUES; k++) {
+        judged_interval((const double(*)[JUDGED_VALUES])to, 40, k, low_high);
+        assert_true(low_high[0] == 100 && low_high[1] == 100);
+    }
+}
+
 /* find_best_thresh of evaluate-v2.0.py: Python's sort keeps the file's order of equals, and only a
  * better score moves the threshold. */
 static void thresholds_of_equal_probabilities(void **state)
@@ -368,6 +390,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_by_hand),           cmocka_unit_test(intervals_and_p_by_hand),
         cmocka_unit_test(values_have_names_where_they_exist),
+        cmocka_unit_test(a_resample_without_a_kind_has_no_share_of_it),
         cmocka_unit_test(thresholds_of_equal_probabilities),
         cmocka_unit_test(a_mean_is_over_languages),
         cmocka_unit_test(distributions_are_scipys), cmocka_unit_test(ranks_share_ties),
