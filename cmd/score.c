@@ -151,11 +151,11 @@ static void row(const char *lang, const char *name, size_t examples, const doubl
 
 static void add_result(const char *of, const char *name, double v)
 {
-    char text[48], *measure = mem_format("%s%s", of, name);
-    if (o.digits < 0) report_repr(v, false, text);
-    else snprintf(text, sizeof text, "%.*f", o.digits, v);
     /* result_rows leaves out what is nan */
-    result_rows_add(results, measure, -1, "%s", isnan(v) ? "nan" : text);
+    char text[48] = "nan", *measure = mem_format("%s%s", of, name);
+    if (!isnan(v) && o.digits < 0) report_repr(v, false, text);
+    else if (!isnan(v)) snprintf(text, sizeof text, "%.*f", o.digits, v);
+    result_rows_add(results, measure, -1, "%s", text);
     free(measure);
 }
 

@@ -122,6 +122,15 @@ is "$(echo neutral | score -m accuracy --resamples 0 --csv --format xtreme-pairs
     awk -F '\t' 'END { print $3 }')" 100.0
 fails 1 'unknown label' score -m accuracy --format xtreme-pairs c.tsv
 
+# equal numbers have no correlation, and no row; r of 1 2 3 and 1 3 2 is 1 - 6 * 2 / 24
+printf '%s\n' 1 2 3 > n
+printf '%s\n' 1 3 2 > p; printf '%s\n' 1 1 1 > flat
+is "$(score -m pearson -p flat --row 1,a,b n 2>&1)" \
+    'score: --row: there is no row: no measure has a value'
+is "$(score -m pearson -p p --against flat --row 1,a,b n |
+    awk '{ printf "%s %.3f,", $4, $5 }')" 'pearson 0.500,p 0.667,'
+is "$(score -qm pearson -p p --against flat n | awk -F '\t' 'NR == 2 { print $7, $8, $9 }')" '- - -'
+
 # what is wrong with predictions and gold: one line each
 fails 1 'standard input: has 99 predictions, but gold has 100 examples' bash \
     -c "head -99 a | score -m accuracy gold"
