@@ -23,7 +23,7 @@ enum { LANES = 16, ROWS = 6 };
 #define SETF(f) _mm512_set1_ps(f)
 #define MUL(a, b) _mm512_mul_ps(a, b)
 #define TO_FLOAT(i) _mm512_cvtepi32_ps(i)
-#include "kernels/int8/vnni.h"
+#include "kernels/linalg/amx.h"
 #include "kernels/int8/int8.inc"
 #else
 typedef int int8_avx512_is_for_x86;

@@ -11,7 +11,7 @@ enum { LANES = 8, ROWS = 4 };
 #define MULTIPLY VNNI_256
 #define START(p) _mm256_loadu_si256((const __m256i *)(const void *)(p))
 #include "kernels/int8/int8_256.h"
-#include "kernels/int8/vnni.h"
+#include "kernels/linalg/amx.h"
 #include "kernels/int8/int8.inc"
 #else
 typedef int int8_vnni_is_for_x86;

@@ -1,11 +1,17 @@
-/* AMX's tile registers: eight of 16 rows of 64 bytes, and instructions that multiply two of them
- * into a third. Used by the files *_amx.c alone, which are compiled for them. A function
- * that uses tiles shapes them first and releases them before it returns: another's shapes (oneDNN
- * has its own) last no longer than a call. */
+/* Instructions that are not left to GCC's intrinsics: VNNI's product, and AMX's tile registers:
+ * eight of 16 rows of 64 bytes, and instructions that multiply two of them into a third. Used by
+ * the files that are compiled for them alone. A function that uses tiles shapes them first and
+ * releases them before it returns: another's shapes (oneDNN has its own) last no longer than a
+ * call. */
 #ifndef LINALG_AMX_H
 #define LINALG_AMX_H
 #include <stdint.h>
 #include <string.h>
+
+/* sum += four products of an unsigned byte and a signed one in each lane of 32 bits, as AVX-512
+ * and as AVX-VNNI encode it. As an intrinsic, GCC 12 copies the sums and spills them. */
+#define VNNI_512(sum, u, s) __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(u), "v"(s))
+#define VNNI_256(sum, u, s) __asm__("%{vex%} vpdpbusd %2, %1, %0" : "+x"(sum) : "x"(u), "x"(s))
 
 enum { AMX_ROWS = 16, AMX_BYTES = 64 };
 

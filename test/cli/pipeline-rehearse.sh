@@ -13,7 +13,7 @@ conduct() { "$P/conduct" "$@"; }
 for x in unmt-deen mono derived cs-deen; do
     EXPERIMENTS=$P/experiments TOP=$TOP BIN=$BIN SCALE=paper DEVICE=auto \
         "$P/plan" $x > plan
-    awk -v SHRINK=16 -f "$P/shrink.awk" plan > small
+    LC_ALL=C awk -v SHRINK=16 -f "$P/shrink.awk" plan > small
     for f in plan small; do sed 's/[0-9][0-9]*/N/g; s/  */ /g' $f > $f.bare; done
     cmp plan.bare small.bare || fail "$x: more than numbers"
     ! grep -o 'exec pretrain .*' small | grep -v -e '--steps 12 ' || fail "$x: long trainings"
@@ -21,15 +21,15 @@ done
 printf 'a\tgpu\to\ti\tp\texec finetune --dim 1024 --steps 400000 --warmup 10000 %s %s\n' \
     '--valid-every 1000 --save-every 200000 --tokens 8192' \
     '--denoise 0:1,100000:0.1,300000:0 --lr 1e-4 --positions 512' |
-    awk -v SHRINK=16 -f "$P/shrink.awk" > small
+    LC_ALL=C awk -v SHRINK=16 -f "$P/shrink.awk" > small
 is "$(cut -f 6 small)" "exec finetune --dim 64 --steps 12 --warmup 1 --valid-every 3 \
 --save-every 6 --tokens 512 \
 --denoise 0:1,4:0.1,11:0 --lr 1e-4 --positions 512"
 
 # invented texts: sentence N of one language is that of the other, word by word
-for l in en ne; do awk -v NAME=flores1/mono.$l -f "$P/stand-in.awk" > $l; done
+for l in en ne; do LC_ALL=C awk -v NAME=flores1/mono.$l -f "$P/stand-in.awk" > $l; done
 is "$(sed 's/ne\([a-z]\)/en\1/g; s/^Ne/En/; 1q' ne)" "$(sed 1q en)"
-awk -v NAME=bli/en-ne.train.5k.tsv -f "$P/stand-in.awk" > dictionary
+LC_ALL=C awk -v NAME=bli/en-ne.train.5k.tsv -f "$P/stand-in.awk" > dictionary
 awk 'NR == FNR { to[$1] = $2; next }
     FNR > 20 { exit }
     { for (i = 2; i < NF; i++) if (!($i in to)) { print "no translation of " $i; bad = 1 } }

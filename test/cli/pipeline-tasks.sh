@@ -136,7 +136,7 @@ one tree, two.
 a, b.
 c.
 X
-awk -v what=was -f "$P/cloze-qa.awk" captions > cloze.json
+LC_ALL=C awk -v what=was -f "$P/cloze-qa.awk" captions > cloze.json
 is "$(grep -c '"question"' cloze.json)" 2
 grep -q '"question": "Ein Hund läuft was die Straße."' cloze.json || fail "$(cat cloze.json)"
 # characters, not bytes, in front of über
@@ -149,9 +149,9 @@ paste <(sed -n 's/.*"id": "\(.*\)",/\1/p' cloze.json) words |
 both() { score -m squad --resamples 0 "$1" 2> /dev/null < gold | cut -f 3 | tr '\n' ' '; }
 is "$(both cloze.json)" 'value 100.0 100.0 '
 # without a model: what of the sentence most like the question is not asked; the first three words
-awk -v how=lexical -f "$P/qa-baseline.awk" cloze.json > got
+LC_ALL=C awk -v how=lexical -f "$P/qa-baseline.awk" cloze.json > got
 is "$(cat got)" "$(printf '{"0": "über",\n "1": "green"}')"
-awk -v how=majority -f "$P/qa-baseline.awk" cloze.json > got
+LC_ALL=C awk -v how=majority -f "$P/qa-baseline.awk" cloze.json > got
 is "$(sed -n 1p got)" '{"0": "Ein Hund läuft",'
 
 # parts of XQuAD by articles: each is in one, all questions are there
@@ -164,7 +164,7 @@ is "$(both two)" 'value 100.0 100.0 '
 # tags: a word's usual one, else the most frequent; a range of CoNLL-U is no word
 printf 'a\tX\nb\tZ\n\nb\tY\nb\tY\nb\tZ\nc\tX\nd\tX\n\n' > train
 printf 'b\tQ\nz\tQ\n\na\tQ\n\n' > test.tags
-tags() { awk -v how=$1 -f "$P/tag-baseline.awk" "$2" "$3" | tr '\t\n' '/ '; }
+tags() { LC_ALL=C awk -v how=$1 -f "$P/tag-baseline.awk" "$2" "$3" | tr '\t\n' '/ '; }
 is "$(tags lexical train test.tags)" 'b/Y z/X  a/X  '
 is "$(tags majority train test.tags)" 'b/X z/X  a/X  '
 printf '# text\n1-2\tim\t_\t_\t_\t_\t_\t_\t_\t_\n1\tin\t_\tADP\t_\t_\t_\t_\t_\t_\n\n' > u; cp u v
@@ -177,5 +177,7 @@ is "$(tags majority u v)" 'in/O 2000-01/O  '
   printf 'c\ta b c\tno a b c\nn\tx y\tz\nn\tx\ty\n'; } > train
 { echo "label	sentence1	sentence2"
   printf '?\tp q\tp q\n?\tp q r\tno p q r\n?\tp\tq\n'; } > test.tsv
-pairs() { awk -v how=$1 -v a=sentence1 -v b=sentence2 -f "$P/pair-baseline.awk" train test.tsv; }
+pairs() {
+    LC_ALL=C awk -v how=$1 -v a=sentence1 -v b=sentence2 -f "$P/pair-baseline.awk" train test.tsv
+}
 is "$(pairs lexical | tr '\n' ' ')" 'e c n '; is "$(pairs majority | tr '\n' ' ')" 'n n n '

@@ -1,6 +1,6 @@
-/* AMX's tiles in memory, by their definition in Intel's manual. What a processor would not do, or
- * would do in silence with what nobody meant (a tile without a shape, shapes that do not fit, one
- * register twice), ends the program. */
+/* VNNI's product, and AMX's tiles in memory, by their definition in Intel's manual. What a
+ * processor would not do, or would do in silence with what nobody meant (a tile without a shape,
+ * shapes that do not fit, one register twice), ends the program. */
 #include_next "kernels/linalg/amx.h"
 #ifndef EMULATED_AMX_H
 #define EMULATED_AMX_H
@@ -19,6 +19,12 @@ __attribute__((unused)) static void tile_wrong(const char *why)
 {
     fprintf(stderr, "AMX: %s\n", why);
     abort();
+}
+
+static inline void vpdpbusd(void *sum, const void *u, const void *s, int size)
+{
+    for (int i = 0; i < size; i++)
+        ((int32_t *)sum)[i / 4] += ((const uint8_t *)u)[i] * ((const int8_t *)s)[i];
 }
 
 static inline void tile_shape(const struct amx_shapes *s)
@@ -101,6 +107,15 @@ static inline void tile_bf16(uint8_t *sum, const uint8_t *x, const uint8_t *w)
     for (int i = 0; i < 4; i += 2)
         *(float *)(void *)sum = fmaf(tile_float(x + i), tile_float(w + i), *(float *)(void *)sum);
 }
+
+#undef VNNI_512
+#undef VNNI_256
+#define VNNI_512(sum, u, s)                                                                        \
+    do {                                                                                           \
+        __typeof__(sum) unsigned_ = u, signed_ = s;                                                \
+        vpdpbusd(&(sum), &unsigned_, &signed_, (int)sizeof(sum));                                  \
+    } while (0)
+#define VNNI_256 VNNI_512
 
 #undef AMX_SHAPE
 #undef AMX_RELEASE
