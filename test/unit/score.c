@@ -283,8 +283,8 @@ static void intervals_and_p_by_hand(void **state)
     assert_near(judged_p((const double(*)[JUDGED_VALUES])sum, 1, 0, 0.1 + 0.2), 1, 1e-15);
 }
 
-/* Two questions, one with an answer, both right: whatever is drawn of a kind is, and a resample that
- * has none of it says nothing. */
+/* Two questions, one with an answer, both right: whatever is drawn of a kind is, and a resample
+ * that has none of it says nothing. */
 static void a_resample_without_a_kind_has_no_share_of_it(void **state)
 {
     (void)state;
