@@ -5,7 +5,7 @@ BEGIN { print ": translation"; n = 0 }
 FILENAME == ARGV[1] { a[$1] = 1; next }
 FILENAME == ARGV[2] { b[$1] = 1; next }
 { split($0, w, "\t") }
-w[1] in a && w[2] in b && !(w[1] in used) && w[1] !~ / / && w[2] !~ / / && w[1] != w[2] {
+w[1] in a && w[2] in b && !(w[1] in used) && w[1] !~ / / && w[2] !~ / / && w[1] "" != w[2] {
     used[w[1]] = 1; x[n] = w[1]; y[n++] = w[2]
 }
 END {

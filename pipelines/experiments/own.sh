@@ -119,7 +119,7 @@ for d in $pairs; do
         quick pairs.$d  words/$d.pairs : words/$d.best : "cut -f 1,2 words/$d.best > words/$d.pairs"
     fi
     quick apart.$d  words/$d.apart : words/$d.pairs : \
-        "awk '\$1 != \$2' words/$d.pairs > words/$d.apart"
+        "awk '\$1 \"\" != \$2' words/$d.pairs > words/$d.apart"      # 10. is not spelt like 10
     [ -z "${parallel[$d.$x]-}" ] || for l in $x $y; do
         f=${parallel[$d.$l]}
         stage pairs.$d.$l  bpe/$d.$l : $(listed "$f") codes : \

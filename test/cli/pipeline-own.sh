@@ -181,6 +181,19 @@ grep -q '^# .*, a-b: 4 mutual best pairs, 3 of them spelt differently' page.tsv 
     fail "$(cat page.tsv)"
 is "$(sed 1,2d page.tsv)" "$(printf 'the\tder\t.5\t50\t40\nhund\tdog\t.75\t9\t8')"
 
+# words are spelt alike if their letters are: 10 and 10. (a German ordinal), of equal value, are two
+printf '</s> 0\n10 9\n05 8\n7 7\n' > x.vocab; printf '</s> 0\n10. 9\n5 8\n7 7\n7.0 6\n' > y.vocab
+printf '10\t10.\t.9\n05\t5\t.8\n7\t7.0\t.7\n7\t7\t.6\n' > x.dict
+printf '10.\t10\t.9\n5\t05\t.8\n7.0\t7\t.7\n7\t07\t.6\n' > y.dict
+awk -v NEIGHBOURS=near -f "$TOP/pipelines/best-pairs.awk" x.vocab y.vocab y.dict x.dict > best
+printf '%s\t%s\t%s\t%s\t%s\t\n' 10 10. .9 9 9 05 5 .8 8 8 7 7.0 .7 7 6 > want
+same best want
+printf '5\t5.0\t.5\n' > x.dict; printf '5.0\t05\t.5\n' > y.dict      # not each other's best
+is "$(awk -v NEIGHBOURS=near -f "$TOP/pipelines/best-pairs.awk" x.vocab y.vocab y.dict x.dict)" ""
+mkdir -p words; printf '10\t10.\n5\t5\n05\t5\nde\tde\n' > words/en-de.pairs
+bash -c "$(sed -n 's/^.* s  apart\.en-de *//p' plan)"
+printf '10\t10.\n05\t5\n' > want; same words/en-de.apart want
+
 # a large text has more dimensions, types and steps than a small one, and no re-estimation
 for mb in 5 75; do
     head -c ${mb}000000 /dev/zero | tr '\0' 'x' | fold -w 60 > size.txt; echo >> size.txt

@@ -126,6 +126,12 @@ printf 'one 3\ntwo 2\nsix 1\n' > a.vocab; printf 'eins 3\nzwei 2\nsechs 1\n' > b
 printf 'one\teins\none\tein\ntwo\tzwei\nten\tzehn\nsix\tsechs\n' > gold
 is "$(awk -f "$P/pair-analogies.awk" a.vocab b.vocab gold)" "$(printf \
     ': translation\none eins zwei two\ntwo zwei sechs six\nsix sechs eins one')"
+# a word and its copy are none, but 10 and 10. are two words
+printf '10 3\n2 2\n' > a.vocab; printf '10. 3\n2 2\n2.0 1\n' > b.vocab
+printf '10\t10.\n2\t2\n2\t2.0\n' > gold
+is "$(awk -f "$P/pair-analogies.awk" a.vocab b.vocab gold)" \
+    "$(printf ': translation\n10 10. 2.0 2\n2 2.0 10. 10')"
+printf 'one 3\ntwo 2\nsix 1\n' > a.vocab
 mkdir -p r/analysis/tables r/analysis/fig r/s1/mlm/analysis
 { echo '# Measures'; grep Hit results.tsv; } > r/analysis/tables/1.rows
 printf '<?xml version="1.0"?>\n<svg viewBox="0 0 10 10"></svg>\n' > r/analysis/fig/1.svg
