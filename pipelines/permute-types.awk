@@ -6,17 +6,25 @@ function draw(n) {       # Park and Miller's generator: the same numbers in ever
     x = (16807 * x) % 2147483647
     return int(x / 2147483647 * n)
 }
-function exchange(first, last,  i, j, t) {       # Fisher and Yates
+# Sattolo's form of Fisher and Yates: one cycle, so that no word stands for itself, as one in eight
+# would by chance, whose counts would be the true ones
+function exchange(first, last,  i, j, t) {
     for (i = first; i <= last; i++) to[i] = word[i]
     for (i = last; i > first; i--) {
-        j = first + draw(i - first + 1)
+        j = first + draw(i - first)
         t = to[i]; to[i] = to[j]; to[j] = t
     }
     for (i = first; i <= last; i++) is[word[i]] = to[i]
 }
 BEGIN { x = SEED * 7919 + 1 }
 FNR == NR { word[++n] = $1; next }
-FNR == 1 { for (k = 1; k <= n; k += BIN) exchange(k, k + BIN - 1 < n ? k + BIN - 1 : n) }
+FNR == 1 {
+    for (k = 1; k <= n; k = last + 1) {
+        # a last word alone could only stay: it is of the bin before
+        last = k + BIN < n ? k + BIN - 1 : n
+        exchange(k, last)
+    }
+}
 {
     s = ""
     for (i = 1; i <= NF; i++) s = s (i > 1 ? " " : "") ($i in is ? is[$i] : $i)
