@@ -46,6 +46,7 @@ const char *cooc_values_skip(const struct cooc_values *v, size_t *size);
  * threads. */
 bool cooc_value(const struct cooc_values *v, uint32_t row, uint32_t col, float *logx, float *f);
 
+bool cooc_values_symmetric(const struct cooc_values *v);     /* words on both sides were counted */
 /* tokens on either side that were counted */
 uint32_t cooc_values_window(const struct cooc_values *v);
 enum cooc_weights cooc_values_weights(const struct cooc_values *v);

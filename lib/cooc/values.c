@@ -232,6 +232,7 @@ const char *cooc_values_skip(const struct cooc_values *v, size_t *size)
     return v->skip;
 }
 
+bool cooc_values_symmetric(const struct cooc_values *v) { return v->triangle; }
 uint32_t cooc_values_window(const struct cooc_values *v) { return v->window; }
 enum cooc_weights cooc_values_weights(const struct cooc_values *v) { return v->weights; }
 uint32_t cooc_values_ids(const struct cooc_values *v) { return v->ids; }

@@ -270,6 +270,11 @@ static int open(void *self, struct setup *s)
     if (!(o->x = cooc_values_load(o->counts, &o->values))
         || state_sum_file(s->state, o->counts) < 0)
         return -1;
+    /* a target's neighbours stand on both sides of it; what one side's counts have for those of the
+     * other is about other pairs */
+    if (!cooc_values_symmetric(o->x))
+        return err_set("%s: counts one side only; objective gc needs symmetric counts (cooc-count "
+                       "without --left and --right)", o->counts);
     pass_over(o, s->vocab);
     compare_form(o);
     int counted = (int)cooc_values_window(o->x);

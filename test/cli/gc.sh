@@ -83,6 +83,10 @@ grep -q '^pretrain: glove.cooc: counts of 1/d go with log(X + 1).*--gc-log 1+x.*
 ${three/-q/} --cooc three.cooc --gc-log 1+x --steps 1 --out another 2> said
 grep -q '^pretrain: three.cooc: counts of 1/(d+1) go with log X.*--weights glove' said ||
     fail "$(cat said)"
+# words on the left alone: of "a b", a target's b would have the count of b before a
+cooc-count -q -w 1 --left -v vocab en=counted > left.cooc
+fails 1 'left.cooc: counts one side only; objective gc needs symmetric counts' \
+    $three --cooc left.cooc --steps 1 --out no
 # where all is masked no neighbour is visible; where nothing is, all are
 $three --cooc three.cooc --gc-neighbours visible --steps 1 --out none
 is "$(value gc none) $(value gc_visible none) $(value gc_pairs none | cut -c1-6)" "0 0 1.3333" \
