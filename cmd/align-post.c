@@ -114,6 +114,7 @@ static int align(struct run *r, struct inputs *in)
     in->ranks = r->ranks;
     /* the model's folder says how --raw text is cut */
     in->model = r->from;
+    r->train.cuts_text = in->reader.raw;
     if (check_pairs(&r->shape, &in->parallel) < 0
         || check_pairs(&r->shape, &in->valid_parallel) < 0
         /* adds the pairs' languages; check_langs then knows which are new */

@@ -88,6 +88,25 @@ int model_keep(struct model *m, const char *dir)
     return keep(m, dir, MODEL_KEPT);
 }
 
+int model_keeps_same(const struct model *m, const char *dir, const char *of)
+{
+    int rc = 0;
+    for (int i = 0; i < MODEL_KEPT && rc == 0; i++) {
+        char *path = path_join(dir, kept_names[i]), *bytes = NULL;
+        size_t n = 0;
+        if (file_exists(path) && !(bytes = file_read(path, &n))) rc = -1;
+        /* one that is missing is as different as one with other bytes */
+        bool same = bytes ? m->kept[i].bytes && n == m->kept[i].n
+                                && !memcmp(bytes, m->kept[i].bytes, n)
+                          : !m->kept[i].bytes;
+        if (rc == 0 && !same)
+            rc = err_set("%s: differs from that of %s", path, of);
+        free(bytes);
+        free(path);
+    }
+    return rc;
+}
+
 static int save_kept(const struct model *m, const char *dir)
 {
     int rc = 0;

@@ -119,6 +119,9 @@ int model_load(struct model *m, const char *dir, const struct kernels *k, struct
  * takes one from a file. -1 with a message. */
 int model_keep_file(struct model *m, int which, const char *path);
 int model_keep(struct model *m, const char *dir);
+/* Is what m keeps what the folder dir has, file by file? 0, or -1 with a message, which calls m
+ * `of`. */
+int model_keeps_same(const struct model *m, const char *dir, const char *of);
 /* Is v, read from path, the vocabulary of c? 0, or -1 with a message. */
 int model_check_vocab(const struct model_config *c, const struct vocab *v, const char *path);
 /* Reads a folder's config.json alone. */

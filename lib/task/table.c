@@ -159,6 +159,7 @@ int tasks_open(struct tasks *x, struct inputs *in, struct run *r, struct setup *
     const struct task *t = x->task;
     x->in = in;
     in->model = r->from;
+    r->train.cuts_text = t->raw || in->reader.raw;
     r->engine.judge = (struct judge){ x->self, t->validate, t->plan, t->lower_is_better };
     if (t->langs(x->self, in, &r->shape) < 0) return -1;
     s->vocab = r->vocab;

@@ -494,6 +494,11 @@ static int load(const char *folder, int64_t step, struct model *m, struct checkp
                 folder);
         return OTHER_RUN;
     }
+    /* before model_keep, which takes what is missing: the text has been cut without it */
+    if (st->cuts_text
+        && model_keeps_same(m, folder, "--model, which cuts the text; continue with the model that "
+                                       "the run was started with") < 0)
+        return OTHER_RUN;
     char *path = path_join(folder, "weights.safetensors");
     int rc = params_load(&m->ps, m->ps.value, path);
     free(path);

@@ -13,6 +13,8 @@ struct checkpoint_state {
     bool tree;                       /* the run adds gradients by a tree (gradients.h) */
     /* to be loaded: ranks share the optimiser, so that all of m and v come here, malloc'd */
     bool shared;
+    /* to be loaded: what m keeps (model_keep) cuts the run's text, so a checkpoint must have it */
+    bool cuts_text;
     float *moment[2];
 };
 

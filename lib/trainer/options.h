@@ -34,6 +34,8 @@ struct trainer_options {
     int keep;
     int patience;                /* validations without a better one before it ends; 0: never */
     bool resume;
+    /* the run's text is plain, and cut by what the model keeps (model_keep) */
+    bool cuts_text;
     bool tree;                   /* gradients are added by a tree (gradients.h), as ranks do */
     int wire;
     bool shard_optimizer;        /* of several ranks each has a part of m and v: ZeRO-1 */

@@ -204,7 +204,8 @@ int run_folder_open(struct trainer *tr)
     if (file_sweep(o->dir) < 0 || checkpoint_sweep(o->dir) < 0) return -1;
     if (o->write_batches && dir_make(o->write_batches) < 0) return -1;
     struct checkpoint_state st = { .best = tr->best, .state = tr->state,
-                                   .shared = tr->sharded.ranks != NULL };
+                                   .shared = tr->sharded.ranks != NULL,
+                                   .cuts_text = o->cuts_text };
     int found = checkpoint_load_newest(o->dir, tr->m, &st);
     if (found < 0) return -1;
     if (found) {

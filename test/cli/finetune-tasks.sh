@@ -92,6 +92,22 @@ done
 [ $i -gt 1 ] || fail "the run was over before it could be broken"
 sums broken > broken.sums; same one.sums broken.sums
 
+# --model may change where a run goes on, but not what cuts its text: the run would learn from other
+# tokens, and its folder would have codes that half of it was not trained with
+head -n 100 codes > fewer
+pretrain -q -v vocab --codes fewer --tokenizer tokenizer --train xa=xa.shd --train xb=xb.shd \
+    --layers 1 --dim 32 --heads 2 --positions 128 --steps 2 --tokens 200 --out cut
+cp -rL base/last moved
+half=(finetune -q --task nli --train xa=s/nli.train.xa.tsv --batch 8 --seed 2 --out half)
+"${half[@]}" --model base --steps 2
+fails 1 "half/checkpoints/step-00000002/codes: differs from that of --model, which cuts the text;" \
+    "${half[@]}" --model cut --steps 4 --resume
+is "$(readlink half/last)" checkpoints/step-00000002 "a run that was given other codes"
+rm cut/last/codes
+fails 1 "cut/" "${half[@]}" --model cut --steps 4 --resume
+"${half[@]}" --model moved --steps 4 --resume
+same half/last/codes codes
+
 # the memory that was planned is used (sanitizers have memory of their own)
 pretrain -q -v vocab --codes codes --tokenizer tokenizer --train xa=xa.shd --layers 2 --dim 128 \
     --heads 4 --positions 128 --steps 0 --out wide
