@@ -66,13 +66,13 @@ static int pretrain(struct run *r, struct inputs *in)
     struct setup s = { .c = &r->shape, .state = &r->state, .seed = r->seed };
     if (run_open(r) < 0) return -1;
     in->ranks = r->ranks;
-    in->whole_pairs = true;
-    in->text_unread = !mix_text(&r->mix);
-    if (in->text_unread && in->train.n)
+    if (!mix_text(&r->mix) && in->train.n)
         msg_note("--train: %s learns from sentence pairs alone; of the text only its languages "
                  "count", r->mix.asked);
     if (inputs_open(in, r->vocab, &s) < 0 || mix_open(&r->mix, &s) < 0) return -1;
-    return run_steps(r, inputs_batches(in), in->tokens, NULL, NULL);
+    /* objective align alone reads nothing: its text counts all the same */
+    double batches = mix_batches(&r->mix);
+    return run_steps(r, batches > 0 ? batches : inputs_batches(in), in->tokens, NULL, NULL);
 }
 
 int main(int argc, char **argv)

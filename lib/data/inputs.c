@@ -328,7 +328,7 @@ double inputs_batches(const struct inputs *in)
     if (in->batches > 0) return in->batches;
     if (in->limits) return (double)in->pool.n / in->sentences;
     /* what is too long is passed over, and no part of a pass */
-    if (!in->text_unread) corpora_size(&in->text, in->longest, &sentences, &rows);
+    corpora_size(&in->text, in->longest, &sentences, &rows);
     /* streams have their </s> within, and no <s> */
     if (!in->stream) rows += 2 * sentences;
     for (int i = 0; i < in->n_pairs; i++) {
@@ -336,8 +336,7 @@ double inputs_batches(const struct inputs *in)
         double tokens, n = pairs_size(&in->pairs[i], in->longest, &tokens, &left);
         sentences += n;
         /* joined ones have their <s> and </s> within */
-        double both = tokens + (in->segment ? 0 : 4 * n);
-        rows += in->whole_pairs ? both : both / 2;
+        rows += (tokens + (in->segment ? 0 : 4 * n)) / 2;
     }
     return in->sentences ? sentences / in->sentences : rows / in->tokens;
 }

@@ -18,10 +18,8 @@ struct inputs {
     size_t text_memory;              /* of a language's --train text; larger ones go by blocks */
     struct ranks *ranks;             /* that train on the same text; NULL: one process */
     bool stream_sentences;           /* streams of whole sentences */
-    bool text_unread;                /* nothing learns from --train: it is no part of an epoch */
     int documents;                   /* rows of two segments of a document; 0: sentences */
     int segment;                     /* most tokens on a side of pairs joined; 0: they are not */
-    bool whole_pairs;                /* --tokens counts both sides of a pair: they are one text */
     double parallel_fraction;        /* share of the pairs of `parallel` that is used */
     /* all pairs in one pool, by these limits; NULL: a stream for each --parallel */
     const struct pair_limits *limits;
@@ -80,7 +78,8 @@ int inputs_fit(struct inputs *in, int positions);
  * data. */
 void inputs_setup(struct inputs *in, struct setup *s);
 /* Micro-batches in a pass over the training data: exactly with --batch, else by the mean length
- * of a sentence. */
+ * of a sentence; of pairs --tokens counts a side. Objectives that know their own data say it
+ * themselves (mix_batches). */
 double inputs_batches(const struct inputs *in);
 void inputs_free(struct inputs *in);         /* zeros are fine */
 

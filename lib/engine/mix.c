@@ -356,6 +356,22 @@ int mix_open(struct mix *x, struct setup *s)
     return 0;
 }
 
+double mix_batches(const struct mix *x)
+{
+    /* shares of text and of pairs that one micro-batch takes */
+    double all = 0, share[2] = { 0, 0 };
+    for (int i = 0; i < x->n; i++) {
+        const struct objective *o = x->m[i].o;
+        /* what has a host reads the host's batches */
+        if (x->m[i].host >= 0 || !o->epoch) continue;
+        double own = o->epoch(x->m[i].self);
+        all += own;
+        if (own > 0) share[o->pairs] += 1 / own;
+    }
+    if (x->shares || all == 0) return all;
+    return fmax(share[0] > 0 ? 1 / share[0] : 0, share[1] > 0 ? 1 / share[1] : 0);
+}
+
 int mix_period(const struct mix *x)
 {
     int most = 1;

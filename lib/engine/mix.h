@@ -86,6 +86,10 @@ int mix_fits(const struct mix *x, const struct model_config *c);
 /* Opens those chosen, in their order; with --mix by-data their shares are then the micro-batches
  * in a pass over the data of each. -1 with a message. */
 int mix_open(struct mix *x, struct setup *s);
+/* Micro-batches in a pass over the data of all that were chosen; 0: none of them has data to count.
+ * Drawn by turns, each in as many as its own data has. All at once, those that read the same text
+ * share it, and of text and pairs the one that takes longer says when the pass ends. */
+double mix_batches(const struct mix *x);
 /* Steps that belong together: the longest of their periods. */
 int mix_period(const struct mix *x);
 /* The tensors that they learn besides the model's. */

@@ -219,8 +219,8 @@ struct objective {
     /* Steps that belong together because the first of them prepares for all: a run is saved and
      * stopped only at multiples of so many. NULL: 1. */
     int (*period)(const void *self);
-    /* Micro-batches in a pass over the data of its own stream, for --mix by-data; after open.
-     * NULL: it has none. */
+    /* Micro-batches in a pass over the data of its own stream, for --epochs and --mix by-data;
+     * after open. NULL: it has none. */
     double (*epoch)(const void *self);
 
     /* --- a step, in this order */

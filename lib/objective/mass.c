@@ -346,6 +346,17 @@ static struct batch_view view(const void *batch, enum batch_side side)
                                       n };
 }
 
+static double epoch(const void *self)
+{
+    const struct mass *o = self;
+    double n, tokens, less, fewer;
+    corpora_size(o->s.text, o->s.longest, &n, &tokens);
+    /* those that are too short are drawn and left out: no part of a pass */
+    corpora_size(o->s.text, o->min_len - 1, &less, &fewer);
+    n -= less;
+    return o->s.sentences ? n / o->s.sentences : (tokens - fewer + 2 * n) / o->s.tokens;
+}
+
 static const struct batch_kind kind = {
     .size = sizeof(struct mass_batch),
     .free = mass_free,
@@ -369,5 +380,6 @@ const struct objective objective_mass = {
     .defaults = defaults,
     .open = open,
     .make = make,
-    .validate = validate
+    .validate = validate,
+    .epoch = epoch
 };

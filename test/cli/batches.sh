@@ -219,6 +219,19 @@ full "33 6" tlm token "${pairs[@]}" --tokens 23 --epochs 1
 full "20 2" tlm token "${pairs[@]}" --tlm-form ppa --tokens 20 --steps 2
 full "22 6" tlm token "${pairs[@]}" --segment 12 --tokens 22 --epochs 1
 full "33 4" tlm token "${pairs[@]}" --batch 3 --epochs 1
+# Two objectives that read the same text in each step take a pass of it together: of 60 rows, 20 by
+# mlm and 20 by mass, a step has 40. Of text and pairs read side by side, 60 rows and 132, the pass
+# ends after the pairs' 6 steps of 22; taking turns, after 60 / 22 + 6. What MASS leaves out is no
+# part of its pass.
+full "20 2" mlm token "${text[@]}" --objective mlm,mass --mass-min-len 3 --tokens 20 --epochs 1
+both=(pretrain "${tiny[@]}" --train aa=aa.three.shd --parallel aa-bb=three,four --tokens 22
+    --objective mlm,tlm --epochs 1)
+full "25 6" mlm token "${both[@]}"
+full "25 9" mlm token "${both[@]}" --mix by-data
+{ cat three; for i in 1 2 3 4 5 6 7 8; do echo w20; done; } > uneven
+binarize -q -v vocab -l aa -o aa.uneven.shd < uneven
+full "20 3" mass src.token "${text[@]:0:${#text[@]}-1}" aa=aa.uneven.shd --objective mass \
+    --mass-min-len 3 --tokens 20 --epochs 1
 # the encoder's rows of MASS; both sides' of translation, 5 and 5, and of denoising, 5 and 4,
 # against twice --tokens; of back the real sentences', of which a decoder reads <s> and words
 full "20 2" mass src.token "${text[@]}" --objective mass --mass-min-len 3 --tokens 20 --steps 2

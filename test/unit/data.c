@@ -418,13 +418,8 @@ static void an_epoch_has_as_many_batches(void **state)
     assert_true(inputs_batches(&in) == 6 / 2.);
     in.sentences = 0;
     assert_true(inputs_batches(&in) == (18 + 9 + 6) / 8.);
-    /* of TLM, which reads both sides as one text, all 18 and both sides' <s> and </s>; joined ones
-     * have theirs within */
-    in.whole_pairs = true;
-    assert_true(inputs_batches(&in) == (18 + 18 + 12) / 8.);
+    /* joined ones have theirs within */
     in.segment = 9;
-    assert_true(inputs_batches(&in) == (18 + 18) / 8.);
-    in.whole_pairs = false;
     assert_true(inputs_batches(&in) == (18 + 9) / 8.);
     /* without what is too long: 4 + 2 tokens, and the pairs 4 + 1 and 2 + 3 */
     in.longest = 4, in.segment = 0;
