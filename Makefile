@@ -8,8 +8,8 @@ MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
 SHELL := /bin/bash
-# Where a comma is the decimal sign, awk reads 2.5 as 2; `cd test` goes by CDPATH first; and bash
-# has another grammar by POSIXLY_CORRECT.
+# Where a comma is the decimal sign, awk reads 2.5 as 2; `cd test` goes by CDPATH first, and
+# POSIXLY_CORRECT gives bash another grammar.
 export LC_ALL := C.UTF-8
 unexport CDPATH POSIXLY_CORRECT
 
